@@ -1,6 +1,8 @@
 """The group `docs` on the command line, over a folder."""
 
+import gzip
 import json
+import shutil
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -144,3 +146,80 @@ def test_a_host_that_is_an_address_of_its_own_is_refused(host):
 def test_an_embedder_that_does_not_answer_is_not_noted():
     ran("config", "--embedder", "ollama", "--host", "127.0.0.1", "--port", "9", "--model", "m", code=1)
     assert not config_path().exists()
+
+
+def test_the_pages_of_a_folder_with_a_base_url_have_addresses_of_the_web_everywhere(folder, tmp_path):
+    book = tmp_path / "book"
+    (book / "b").mkdir()
+    link = '<link rel="canonical" href="https://elsewhere.example/">'
+    page = f"<main><h1>Lions</h1><p>The lion eats zebras. {PROSE}</p><a href='../a.md'>Zebras</a></main>"
+    (book / "b" / "index.html").write_text(f"<html><head>{link}<title>Lions</title></head><body>{page}</body></html>")
+    add = ("add", folder, "book", "2", "--base-url", "https://docs.example.org/3.12", "--json")
+    (site,) = json.loads(ran(*add))["sites"]
+    assert (site["url"], site["page_count"]) == ("https://docs.example.org/3.12/", 2)
+    assert json.loads(ran("list", "--json"))["sites"][0]["url"] == "https://docs.example.org/3.12/"
+
+    def found() -> None:
+        answer = json.loads(ran("search", "zebras", "--json"))
+        hits = answer["results"] + answer["more"]
+        pages = {hit["url"].partition("#")[0] for hit in hits}
+        assert pages == {"https://docs.example.org/3.12/a.md", "https://docs.example.org/3.12/b/"}
+        assert "grass" in json.loads(ran("read", "https://docs.example.org/3.12/a.md", "--json"))["content"]
+        assert all("file:" not in json.dumps(hit) for hit in hits)
+
+    found()
+    ids = [hit["section_id"] for hit in json.loads(ran("search", "zebras", "--json"))["results"]]
+    (site,) = json.loads(ran("update", "https://docs.example.org/3.12/", "--json"))["sites"]
+    assert (site["page_count"], site["status"]) == (2, "completed")
+    (site,) = json.loads(ran("add", folder, "book", "2", "--json"))["sites"]
+    assert site["url"] == "https://docs.example.org/3.12/"
+    found()
+    ran("export", "book", str(tmp_path / "book.gz"))
+    assert str(tmp_path).encode() not in gzip.decompress((tmp_path / "book.gz").read_bytes())
+    ran("delete", "book")
+    ran("import", str(tmp_path / "book.gz"))
+    found()
+    assert [hit["section_id"] for hit in json.loads(ran("search", "zebras", "--json"))["results"]] == ids
+    assert "another machine" in json.loads(ran("update", "book", "--json", code=1))["error"]["message"]
+
+
+def test_an_archive_may_have_a_base_url_too(folder, tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", folder)
+    ran("add", archive, "book", "--base-url", "http://docs.example.org", "--json")
+    (hit,) = json.loads(ran("search", "zebra", "--json"))["results"]
+    assert hit["url"] == "http://docs.example.org/a.md"
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        *("docs.example.org", "file:///tmp/", "https://me:secret@docs.example.org/", "https://e.org/?a"),
+        *("", "https://e.org/#a", "https://" + "e" * 400 + ".org/", "https://\ud800/", "javascript:alert(1)"),
+    ],
+)
+def test_a_base_url_is_an_address_of_the_web_without_a_login(folder, base):
+    error = json.loads(ran("add", folder, "--base-url", base, "--json", code=1))["error"]
+    assert (error["code"], "secret" in error["message"]) == ("VALIDATION", False)
+    assert json.loads(ran("status", "--json"))["sites"] == []
+
+
+def test_a_base_url_is_for_files_and_stays_the_same(folder):
+    refused = json.loads(ran("add", "https://e.org/docs/", "--base-url", "https://e.org/", "--json", code=1))
+    assert "website has its own" in refused["error"]["message"]
+    ran("add", folder, "book")
+    moved = json.loads(ran("add", folder, "book", "--base-url", "https://e.org/", "--json", code=1))
+    assert "delete that one first" in moved["error"]["message"]
+
+
+def test_a_base_url_of_a_blocked_domain_is_refused(folder, monkeypatch):
+    monkeypatch.setenv("BLOCKED_DOMAINS", "e.org")
+    refused = json.loads(ran("add", folder, "--base-url", "https://docs.e.org/", "--json", code=1))["error"]
+    assert refused["code"] == "FORBIDDEN_URL"
+
+
+def test_a_page_of_a_folder_never_sends_the_crawl_to_the_web(folder, tmp_path):
+    (tmp_path / "book" / "index.html").write_text(
+        "<html><head><meta http-equiv='refresh' content='0; url=https://docs.e.org/other/'></head></html>"
+    )
+    (site,) = json.loads(ran("add", folder, "book", "--base-url", "https://docs.e.org/book/", "--json"))["sites"]
+    assert (site["status"], site["page_count"], site["url"]) == ("completed", 1, "https://docs.e.org/book/")

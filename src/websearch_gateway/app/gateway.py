@@ -155,7 +155,8 @@ class Gateway:
         Raises:
             SearchValidationError: the address carries a credential.
         """
-        self.pipeline.guard.refuse_credentials_in_address("url", source)
+        for field, address in (("url", source), ("baseUrl", options.get("base_url") or "")):
+            self.pipeline.guard.refuse_credentials_in_address(field, address)
         return await self.docs.add(source, name, label, **options)
 
     async def diagnose(self) -> Diagnosis:

@@ -16,10 +16,11 @@ from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, UrlFailure
 from websearch_gateway.docs_index.ports import ChunkIndex, DocsStore
 from websearch_gateway.docs_index.selection import named, quoted
-from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
 
 DEFAULT_LABEL = "latest"
 MOST_NAME_CHARS = 100
+MOST_BASE_CHARS = 300
 
 
 class DocsLibrary:
@@ -58,9 +59,12 @@ class DocsLibrary:
 
         Raises:
             SearchValidationError: the source is not an address, folder or archive, or the name is unusable or has
-                pages of another source.
+                pages of another source, or `base_url` is unusable.
+            ForbiddenUrlError: the operator does not allow the domain of `base_url`.
         """
         url = source_url(source)
+        if "base_url" in changes:
+            changes["base_url"] = self._checked_base(changes["base_url"], url)
         name = checked_name(name or default_name(url), "name")
         label = checked_name(label or DEFAULT_LABEL, "version")
         known = next((v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None)
@@ -71,12 +75,25 @@ class DocsLibrary:
                     "that one first."
                 )
             url = known.url
-        options = options or (known.options if known else CrawlOptions())
-        version = await self.store.add_version(name, label, url, replace(options, **changes))
+        options = replace(options or (known.options if known else CrawlOptions()), **changes)
+        if known is not None and known.page_count and options.base_url != known.options.base_url:
+            raise SearchValidationError(
+                f"{name} {label} is indexed with the addresses of {known.home}. Give these documents another name or "
+                "version, or delete that one first."
+            )
+        version = await self.store.add_version(name, label, url, options)
         if version.status in ("failed", "paused"):
             await self.store.set_status(version.id, "queued")
             return replace(version, status="queued")
         return version
+
+    def _checked_base(self, base: str, url: str) -> str:
+        if url.startswith(("http://", "https://")) and not is_archive(urlsplit(url).path):
+            raise SearchValidationError("A base URL is for a folder or an archive: a website has its own addresses.")
+        base = checked_base(base)
+        if not self.is_open(base):
+            raise ForbiddenUrlError("The operator of this gateway does not allow the domain of the base URL.")
+        return base
 
     async def discard_refused(self, version: SiteVersion) -> None:
         """Remove a version whose crawl failed before it had a page, so that a refused `add` leaves nothing behind."""
@@ -106,7 +123,7 @@ class DocsLibrary:
             SearchValidationError: none matches; the message names those that exist.
         """
         versions = await self.store.versions()
-        found = [v for v in versions if site in (v.name, v.url, str(v.id)) or canonical(site) == canonical(v.url) != ""]
+        found = [v for v in versions if site in (v.name, v.url, str(v.id)) or canonical(site) in _addresses(v)]
         found = [v for v in found if label is None or v.label == label]
         if not found:
             wanted = " ".join(filter(None, (site, label)))
@@ -126,7 +143,7 @@ class DocsLibrary:
 
     async def searchable(self) -> list[SiteVersion]:
         """The versions that have pages and may be shown, including those being crawled."""
-        return [version for version in await self.store.versions() if version.page_count and self.is_open(version.url)]
+        return [version for version in await self.store.versions() if version.page_count and self.is_open(version.home)]
 
     async def completed(self) -> list[SiteVersion]:
         """The versions that were fully crawled at least once; an update leaves them completed."""
@@ -169,6 +186,25 @@ def source_url(source: str) -> str:
         f"{quoted(source)} is neither an address that begins with https:// nor a folder or archive "
         f"({', '.join(ENDINGS)})."
     )
+
+
+def checked_base(text: str) -> str:
+    """A base URL in its canonical form, with a slash at its end.
+
+    Raises:
+        SearchValidationError: it is no web address, or has a login, a query or a fragment.
+    """
+    parts, base = urlsplit(canonical(text)), canonical(text).rstrip("/")
+    if parts.scheme not in ("http", "https") or len(base) > MOST_BASE_CHARS or set(text) & {"?", "#"}:
+        raise SearchValidationError(
+            "The base URL must be the web address of the documents, such as https://docs.example.org/3.12/, without a "
+            "login, a query and a fragment."
+        )
+    return f"{base}/"
+
+
+def _addresses(version: SiteVersion) -> set[str]:
+    return {canonical(version.url), canonical(version.home)} - {""}
 
 
 def default_name(url: str) -> str:

@@ -42,6 +42,7 @@ class CrawlOptions:
 
     `include` and `exclude` are globs over paths; `delay` is the seconds between two requests to one host; `headers`
     are sent to the start URL's origin only and may hold a password, so they have no repr and are never exported.
+    `base_url` is the web address under which the files of a folder or archive are cited; it ends with a slash.
     """
 
     include: tuple[str, ...] = ()
@@ -50,6 +51,7 @@ class CrawlOptions:
     delay: float = 0.25
     browser: BrowserUse = "auto"
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    base_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,11 @@ class SiteVersion:
     refresh_at: float | None = None
     owner: Owner | None = None
     heartbeat: float | None = None
+
+    @property
+    def home(self) -> str:
+        """The address that readers know: the base of the files of a folder or archive, if it has one, or the URL."""
+        return self.options.base_url or self.url
 
 
 @dataclass(frozen=True, slots=True)

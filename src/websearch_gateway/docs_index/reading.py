@@ -259,7 +259,7 @@ def _facts(version: SiteVersion) -> dict[str, object]:
         "id": str(version.id),
         "name": version.name,
         "version": version.label,
-        "url": version.url,
+        "url": version.home,
         "status": version.status,
         "indexed_date": iso_date(version.indexed_at),
         "page_count": version.page_count,

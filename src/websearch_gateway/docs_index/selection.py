@@ -36,7 +36,7 @@ async def select(
     if site_id is not None:
         chosen = _known([v for v in chosen if site_id in (str(v.id), v.name)], "siteId", site_id, versions)
     if sites_filter is not None:
-        matches = await _matching(sites_filter, [(v.name, v.url) for v in chosen], workers)
+        matches = await _matching(sites_filter, [(v.name, v.home) for v in chosen], workers)
         chosen = [chosen[place] for place in matches]
     if label is not None:
         chosen = _known([v for v in chosen if v.label == label], "version", label, chosen)

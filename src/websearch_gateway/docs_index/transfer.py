@@ -23,17 +23,17 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from websearch_gateway.docs_index.crawl.chunking import cut
 from websearch_gateway.docs_index.crawl.crawler import URLS_PER_PAGE
-from websearch_gateway.docs_index.crawl.files import base_url
+from websearch_gateway.docs_index.crawl.files import base_url, is_archive
 from websearch_gateway.docs_index.crawl.page_work import LONGEST_TITLE, sendable
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
 from websearch_gateway.docs_index.crawl.symbols import LONGEST_NAME, MOST_SYMBOLS, page_symbols
-from websearch_gateway.docs_index.library import DocsLibrary, checked_name
+from websearch_gateway.docs_index.library import DocsLibrary, checked_base, checked_name
 from websearch_gateway.docs_index.models import (
     ChunkDraft,
     CrawlOptions,
@@ -77,6 +77,8 @@ LONGEST_VECTOR = 1.1
 LATEST = 253_402_300_799.0
 """The end of the year 9999 (seconds since the epoch)."""
 
+_UNSET = {"base_url"}
+"""Older versions know no such field, so it is written only where it has a value."""
 _FOLDER = "https://folder.invalid/"
 """Stands for the folder of files while their paths are checked like those of a website."""
 _ANCHOR = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]{1,200}")
@@ -105,6 +107,7 @@ class _Head(_Line):
     exclude: Annotated[tuple[_Glob, ...], Field(max_length=100)] = ()
     max_pages: Annotated[int, Field(ge=1, le=1_000_000)] = 20_000
     delay: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = 0.25
+    base_url: _Url = ""
     indexed_at: float | None = None
 
 
@@ -142,18 +145,19 @@ async def export_site(library: DocsLibrary, version: SiteVersion, embedder: str,
         format=FORMAT,
         name=version.name,
         version=version.label,
-        url=version.url,
+        url=IMPORTED if options.base_url and version.url.startswith("file:") else version.url,
         embedder=embedder,
         include=options.include,
         exclude=options.exclude,
         max_pages=options.max_pages,
         delay=options.delay,
+        base_url=options.base_url,
         indexed_at=version.indexed_at,
     )
     count = 0
     try:
         with gzip.open(part, "wb", compresslevel=6) as file:
-            file.write(head.model_dump_json().encode() + b"\n")
+            file.write(head.model_dump_json(exclude=_UNSET if not head.base_url else None).encode() + b"\n")
             async for pages in _pages(library, version.id):
                 count += len(pages)
                 await asyncio.to_thread(_write, file, pages)
@@ -218,7 +222,10 @@ async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
         url = head.url
     else:
         raise SearchValidationError("The export has no usable address for its site.")
-    options = CrawlOptions(head.include, head.exclude, head.max_pages, head.delay)
+    base = checked_base(head.base_url) if head.base_url else ""
+    if base and not (url.startswith(IMPORTED) or is_archive(urlsplit(url).path)):
+        raise SearchValidationError("The export has no usable address for its site.")
+    options = CrawlOptions(head.include, head.exclude, head.max_pages, head.delay, base_url=base)
     return await library.store.add_version(name, label, url, options)
 
 
@@ -297,11 +304,13 @@ class _Checks:
         self.left_out = 0
         self._with_vectors = with_vectors
         self._old, self._new = "", ""
-        base = base_url(head.url)
-        if version.url.startswith(IMPORTED):
+        base = version.options.base_url or base_url(head.url)
+        is_cited = bool(version.options.base_url)
+        if version.url.startswith(IMPORTED) and not is_cited:
             self._old, self._new = canonical(base) or base, version.url
             base = _FOLDER
-        self._scope = Scope.of(base, head.include, head.exclude)
+        of_files = is_cited or base == _FOLDER
+        self._scope = Scope.of(base, head.include, head.exclude, of_files=of_files)
         self._links: set[int] = set()
         self._count = 0
 

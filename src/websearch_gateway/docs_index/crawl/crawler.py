@@ -228,7 +228,7 @@ class Crawler:
 
     def _only_start(self, version: SiteVersion, now: SiteVersion) -> str:
         """Why the start page is the only page; "" if it is not, or links to no page beside it."""
-        beside = Scope.beside(version.url)
+        beside = Scope.beside(version.home)
         if beside is None or now.page_count > 1 or not self.work.siblings:
             return ""
         own, folder = (f"{scope.origin}{scope.folder}" for scope in (self.work.scope, beside))

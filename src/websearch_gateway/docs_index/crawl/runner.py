@@ -31,7 +31,7 @@ from websearch_gateway.docs_index.crawl.page_work import Moved, PageWork
 from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
 from websearch_gateway.docs_index.crawl.sources import FolderSource, Source, WebSource
-from websearch_gateway.docs_index.models import CrawlProgress, Owner, SiteVersion
+from websearch_gateway.docs_index.models import BrowserUse, CrawlProgress, Owner, SiteVersion
 from websearch_gateway.docs_index.ports import DocsStore, Fetch, ReadDocument, Run
 from websearch_gateway.docs_index.store.owners import is_dead, this_process
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchValidationError, StateUnavailable
@@ -212,6 +212,8 @@ class CrawlRunner:
             _log.info("The site %d is not crawled here: %s", version_id, error.message)
 
     async def _crawl(self, version: SiteVersion, on_progress: OnProgress) -> None:
+        # A browser would ask the base address.
+        browser: BrowserUse = "never" if version.options.base_url else version.options.browser
         async with self._source(version) as (source, scope):
             work = PageWork(
                 self.store,
@@ -219,9 +221,9 @@ class CrawlRunner:
                 scope,
                 self.read,
                 Embedding(self.embedder, self.store),
-                browser=version.options.browser,
+                browser=browser,
                 clock=self.clock,
-                start=canonical(version.url),
+                start=canonical(version.home),
             )
             await Crawler(self.store, work, self.owner, on_progress, clock=self.clock).run(version)
 
@@ -230,8 +232,8 @@ class CrawlRunner:
         options, url = version.options, version.url
         note = partial(self.store.note_reading, version.id)
         if is_archive(urlsplit(url).path):
-            base = base_url(url)
-            scope = Scope.of(base, options.include, options.exclude)
+            base = options.base_url or base_url(url)
+            scope = Scope.of(base, options.include, options.exclude, of_files=True)
             folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="docs-"))
             try:
                 await note(url)
@@ -244,8 +246,9 @@ class CrawlRunner:
             finally:
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
         elif url.startswith("file:"):
-            scope = Scope.of(url, options.include, options.exclude)
-            yield FolderSource(_path(url), url, scope, self.workers, note), scope
+            base = options.base_url or url
+            scope = Scope.of(base, options.include, options.exclude, of_files=True)
+            yield FolderSource(_path(url), base, scope, self.workers, note), scope
         else:
             scope = Scope.of(url, options.include, options.exclude)
             pace = self._pace(scope.origin, options.delay)

@@ -105,20 +105,27 @@ def without_copies(urls: Collection[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The origin and folder of a start URL. `include` and `exclude` are globs over the path below that folder."""
+    """The origin and folder of a start URL. `include` and `exclude` are globs over the path below that folder.
+
+    `of_files` says that the pages are files of a folder or archive.
+    """
 
     origin: str
     folder: str
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    of_files: bool = False
 
     @classmethod
-    def of(cls, start: str, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Scope:
+    def of(
+        cls, start: str, include: Iterable[str] = (), exclude: Iterable[str] = (), *, of_files: bool = False
+    ) -> Scope:
         """The scope of a start URL. A last segment without a dot is a folder."""
         parts = urlsplit(canonical(start))
         head, _, last = parts.path.rpartition("/")
         folder = f"{head}/{last}/" if last and "." not in last else f"{head}/"
-        return cls(f"{parts.scheme}://{parts.netloc}", folder, tuple(include), tuple(exclude))
+        of_files = of_files or parts.scheme == "file" or "!/" in folder
+        return cls(f"{parts.scheme}://{parts.netloc}", folder, tuple(include), tuple(exclude), of_files)
 
     @classmethod
     def beside(cls, start: str) -> Scope | None:
@@ -129,7 +136,9 @@ class Scope:
 
     def may_move_to(self, final: str) -> bool:
         """Whether the start URL may redirect to `final`: on the same site, not to a folder above its own, and not from
-        https to http, which would send the site's headers in the clear."""
+        https to http, which would send the site's headers in the clear. A file leads nowhere."""
+        if self.of_files:
+            return False
         there = Scope.of(final)
         is_wider = self.folder != there.folder and self.folder.startswith(there.folder)
         is_clear = self.origin.startswith("https:") and not there.origin.startswith("https:")
@@ -143,7 +152,7 @@ class Scope:
         if not parts.path.startswith(self.folder) and parts.path + "/" != self.folder:
             return False
         below = parts.path[len(self.folder) :]
-        never = _NEVER_IN_FILES if self.origin == "file://" or "!/" in self.folder else _NEVER
+        never = _NEVER_IN_FILES if self.of_files else _NEVER
         if never.search(parts.path) or self._is_other_language(below) or _loops(below):
             return False
         if any(fnmatchcase(below, glob) or fnmatchcase(parts.path, glob) for glob in self.exclude):

@@ -120,21 +120,31 @@ _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 BackgroundOption = Annotated[bool, typer.Option("--background", help="Crawl in a process of its own; return at once.")]
 
 
+GlobsOption = Annotated[list[str] | None, typer.Option(help="Only paths that match this glob (repeatable).")]
+NoGlobsOption = Annotated[list[str] | None, typer.Option(help="No paths that match this glob (repeatable).")]
+PagesOption = Annotated[int | None, typer.Option(min=1, max=1_000_000, help="Pages at most. Default: 20000.")]
+DelayOption = Annotated[
+    float | None, typer.Option(min=0, max=600, help="Seconds between two requests to a host. Default: 0.25.")
+]
+BrowserOption = Annotated[
+    Literal["never", "auto", "always"] | None, typer.Option(help="Run the pages' scripts. Default: auto.")
+]
+HeaderOption = Annotated[list[str] | None, typer.Option(help="A header `Name: value` to send (repeatable).")]
+BaseOption = Annotated[str | None, typer.Option(help="The web address of the folder or archive, for citations.")]
+
+
 def add(
     source: Annotated[str, typer.Argument(help="A URL, a folder, or a zip or tar of documents (file or URL).")],
     name: Annotated[str | None, typer.Argument(help="The name of the site. Default: its host.")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")] = None,
     version: Annotated[str | None, typer.Option("--version", help="The same as VERSION.")] = None,
-    include: Annotated[list[str] | None, typer.Option(help="Only paths that match this glob (repeatable).")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="No paths that match this glob (repeatable).")] = None,
-    max_pages: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="Pages at most. Default: 20000.")] = None,
-    delay: Annotated[
-        float | None, typer.Option(min=0, max=600, help="Seconds between two requests to a host. Default: 0.25.")
-    ] = None,
-    browser: Annotated[
-        Literal["never", "auto", "always"] | None, typer.Option(help="Run the pages' scripts. Default: auto.")
-    ] = None,
-    header: Annotated[list[str] | None, typer.Option(help="A header `Name: value` to send (repeatable).")] = None,
+    include: GlobsOption = None,
+    exclude: NoGlobsOption = None,
+    max_pages: PagesOption = None,
+    delay: DelayOption = None,
+    browser: BrowserOption = None,
+    header: HeaderOption = None,
+    base_url: BaseOption = None,
     background: BackgroundOption = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -145,15 +155,10 @@ def add(
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
 
-        given = {
-            "include": tuple(include or ()) or None,
-            "exclude": tuple(exclude or ()) or None,
-            "max_pages": max_pages,
-            "delay": delay,
-            "browser": browser,
-            "headers": tuple(_header(line) for line in header or ()) or None,
-        }
-        options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
+        globs = {"include": tuple(include or ()) or None, "exclude": tuple(exclude or ()) or None}
+        headers = tuple(_header(line) for line in header or ()) or None
+        given = {**globs, "max_pages": max_pages, "delay": delay, "browser": browser, "headers": headers}
+        options: dict[str, Any] = {k: v for k, v in {**given, "base_url": base_url}.items() if v is not None}
         async with open_gateway(settings) as gateway:
             site = await gateway.add_docs(source, name, version or label, **options)
             again = f"websearch-gateway docs add {shlex.join([source, site.name, site.label])}"

@@ -104,6 +104,7 @@ class AddDocsArguments(Arguments):
     delay: Annotated[
         StrictFloat | None, declared("Seconds between requests. Default: 0.25.", minimum=0, maximum=600)
     ] = None
+    base_url: Annotated[StrictStr | None, declared("Where the pages of an archive are on the web.")] = None
 
 
 async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: Progress) -> DocsSearchResponse:
@@ -166,10 +167,14 @@ async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progre
     url = with_scheme(given.url) or ""
     if not url.startswith(("http://", "https://")):
         raise SearchValidationError("url must begin with https:// or http://. Folders are added on the command line.")
-    options = {name: value for name in ("max_pages", "delay") if (value := getattr(given, name)) is not None}
+    options = {
+        name: value for name in ("max_pages", "delay", "base_url") if (value := getattr(given, name)) is not None
+    }
     if not (1 <= options.get("max_pages", 1) <= 1_000_000 and 0 <= options.get("delay", 0) <= 600):
         raise SearchValidationError("maxPages must be 1 to 1000000, delay 0 to 600.")
     unknown = await gateway.reading.provenance.check(url, caller)
+    if given.base_url is not None:
+        unknown = await gateway.reading.provenance.check(given.base_url, caller) or unknown
     site = await gateway.add_docs(url, given.name, given.version, **options)
     try:
         with gateway.reading.provenance.checked_redirects(url, caller):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import zlib
@@ -216,9 +217,10 @@ def _put_page(db: Database, task: UrlTask, page: PreparedPage, now: float) -> in
     draft, body = page.draft, page.body_hash
     if db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,)).fetchone() is None:
         db.execute("INSERT INTO bodies (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (body, page.body))
-    row = db.execute("SELECT url FROM versions WHERE id = ?", (task.version_id,)).fetchone()
+    row = db.execute("SELECT url, options FROM versions WHERE id = ?", (task.version_id,)).fetchone()
     if row is None:
         raise StateUnavailable("The site was deleted.")
+    home = json.loads(row[1]).get("base_url") or row[0]
     before = db.execute("SELECT body FROM pages WHERE url_id = ?", (task.id,)).fetchone()
     (page_id,) = db.execute(
         """
@@ -227,7 +229,7 @@ def _put_page(db: Database, task: UrlTask, page: PreparedPage, now: float) -> in
             body = excluded.body, fetched_at = excluded.fetched_at
         RETURNING id
         """,
-        (task.version_id, task.id, draft.url, relative_path(draft.url, row[0]), draft.title, body, now),
+        (task.version_id, task.id, draft.url, relative_path(draft.url, home), draft.title, body, now),
     ).fetchone()
     if before is not None and before[0] != body:
         _drop_body(db, before[0])
