@@ -24,7 +24,15 @@ from websearch_gateway.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(sys.executable).with_name("websearch-gateway")
-DEFAULT_TOOLS = {"search_web", "web_search", "search_news", "web_search_raw", "get_content", "read_from_page"}
+DEFAULT_TOOLS = {
+    "search_web",
+    "check_claims",
+    "web_search",
+    "search_news",
+    "web_search_raw",
+    "get_content",
+    "read_from_page",
+}
 CONTEXTS = {
     "Claude Code": "claude-code",
     "Claude Desktop": "claude-desktop",

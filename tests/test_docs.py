@@ -151,6 +151,6 @@ def test_the_agents_page_fits_one_screen() -> None:
 
 
 def test_the_package_exports_what_it_promises() -> None:
-    assert websearch_gateway.__all__ == ["Gateway", "SearchError", "SyncGateway", "__version__"]
+    assert websearch_gateway.__all__ == ["Claim", "Gateway", "SearchError", "SyncGateway", "__version__"]
     assert all(hasattr(websearch_gateway, name) for name in websearch_gateway.__all__)
     assert f'version = "{websearch_gateway.__version__}"' in (ROOT / "pyproject.toml").read_text()

@@ -129,12 +129,20 @@ async def test_a_client_starts_the_bundle_with_the_settings_of_its_user(mcpb: tu
     cached = {"UV_CACHE_DIR": run(UV, "cache", "dir").strip(), "UV_PYTHON": sys.executable}
     environment = {**os.environ, **cached, "HOME": str(tmp_path), **settings}
     assert started["command"] == "uv"
-    assert await tools_of(str(UV), *started["args"], **environment) == {"search_web"}
+    assert await tools_of(str(UV), *started["args"], **environment) == {"search_web", "check_claims"}
 
 
 def test_the_bundle_shows_the_tools_that_are_listed_by_default() -> None:
     shown = {tool["name"] for tool in bundle.manifest()["tools"]}
-    assert shown == {"search_web", "web_search", "search_news", "web_search_raw", "get_content", "read_from_page"}
+    assert shown == {
+        "search_web",
+        "check_claims",
+        "web_search",
+        "search_news",
+        "web_search_raw",
+        "get_content",
+        "read_from_page",
+    }
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from websearch_gateway.entrypoints.python import Gateway, SyncGateway
     from websearch_gateway.errors import SearchError
+    from websearch_gateway.models import Claim
 
-__all__ = ["Gateway", "SearchError", "SyncGateway", "__version__"]
+__all__ = ["Claim", "Gateway", "SearchError", "SyncGateway", "__version__"]
 
 __version__ = "0.1.0"
 
@@ -19,6 +20,7 @@ _HOMES = {
     "Gateway": "websearch_gateway.entrypoints.python",
     "SyncGateway": "websearch_gateway.entrypoints.python",
     "SearchError": "websearch_gateway.errors",
+    "Claim": "websearch_gateway.models",
 }
 
 

@@ -137,6 +137,14 @@ class PassagesRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence to check against the pages at `urls`; without any, against pages that a search for it finds."""
+
+    claim: str
+    urls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A question after the guard: normalised, validated and safe to send out.
 

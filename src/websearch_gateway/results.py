@@ -165,6 +165,29 @@ class SearchResponse(WireModel):
     error: ErrorInfo | None = None
 
 
+class CheckedClaim(WireModel):
+    """What pages say about a claim: `quote` has the words of the page at `url`, `quoteUrl` leads to them.
+
+    `supported`: its facts and most of its words stand there; `contradicted`: the page says the same of the same subject
+    with another number or date, or denies it; `not_found`: the pages that were read lack it; `unread`: none was read.
+    """
+
+    claim: str = ""
+    verdict: Literal["supported", "contradicted", "not_found", "unread"] = "unread"
+    quote: str | None = None
+    url: str | None = None
+    quote_url: str | None = None
+
+
+class CheckedClaims(WireModel):
+    """The claims in the order given. `warnings` name the searches and pages that failed."""
+
+    claims: tuple[CheckedClaim, ...] = ()
+    cost_usd: float = 0.0
+    warnings: tuple[str, ...] = ()
+    error: ErrorInfo | None = None
+
+
 class WebResult(WireModel):
     """A page that was found, with its text. The names are snake_case on the wire too.
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.patience import PATIENCE
-from websearch_gateway import Gateway, SearchError, SyncGateway
+from websearch_gateway import Claim, Gateway, SearchError, SyncGateway
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.sandbox import Sandbox
 
@@ -73,3 +73,10 @@ async def test_the_synchronous_one_works_beside_a_running_loop(settings: dict[st
             gateway.search("x")
     with pytest.raises(SearchNotConfiguredError), SyncGateway(concurrency="none"):
         pass
+
+
+async def test_a_program_checks_claims(settings: dict[str, Any], sandbox: Sandbox) -> None:
+    tall = "The Eiffel Tower is 330 metres tall."
+    async with Gateway(**settings) as gateway:
+        found = await gateway.check_claims([tall, Claim(tall, (f"{sandbox.url}/pages/tides-explained",))])
+    assert [one.verdict for one in found.claims] == ["supported", "not_found"]

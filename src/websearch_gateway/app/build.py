@@ -20,13 +20,14 @@ from websearch_gateway.app.domains import OperatorDomains, address_policy, outbo
 from websearch_gateway.app.gateway import Caches, Gateway, open_caches
 from websearch_gateway.app.page_reading import COMPOSE, WARM_UP, PageReaders, open_reading
 from websearch_gateway.app.upstreams import Upstreams, answering, open_engines, open_upstreams
-from websearch_gateway.cache.results import RawResult
+from websearch_gateway.cache.results import RawResult, ResultCache
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.embedders import open_embedder, usd_per_million_tokens
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.pipeline.cached_answers import CachedAnswers
+from websearch_gateway.pipeline.claims import ClaimChecking
 from websearch_gateway.pipeline.cleaning import CleanedEngine
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import PREFIX as KNOWN_ADDRESSES
@@ -34,7 +35,7 @@ from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.raw_engine import Gathering, RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
-from websearch_gateway.pipeline.recall import RateLimits, Recall
+from websearch_gateway.pipeline.recall import R, RateLimits, Recall
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.pipeline.web_search import WebSearch
@@ -68,6 +69,8 @@ def build(settings: Settings) -> Gateway:
     gather = Gathering(shared.upstreams.selection.pool, pages.page_cache, pages.workers, shared.gate, page_seconds)
     engines = open_engines(settings, Outside(shared.client, shared.retry, gather, pages.workers, pages.site_fetcher))
     guard, limits, flights = _guard(settings), _limits(settings, shared), SingleFlight()
+    web = _web_search(settings, shared, guard, limits.of_searches(caches.web, flights, shared.state), pages)
+    reading = _page_reading(settings, shared, guard, limits, pages, docs)
     return Gateway(
         pipeline=SearchPipeline(
             guard=guard,
@@ -81,13 +84,10 @@ def build(settings: Settings) -> Gateway:
         cached=_cached_answers(settings, shared, guard, caches, limits.cached),
         caches=caches,
         cache=_cache_admin(shared, caches, pages),
-        web=_web_search(
-            settings, shared, guard, Recall(caches.web, flights, limits.searches, limits.cached, shared.state), pages
-        ),
-        raw=_raw_search(
-            settings, shared, guard, Recall(caches.raw, flights, limits.searches, limits.cached, shared.state)
-        ),
-        reading=_page_reading(settings, shared, guard, limits, pages, docs),
+        web=web,
+        raw=_raw_search(settings, shared, guard, limits.of_searches(caches.raw, flights, shared.state)),
+        reading=reading,
+        claims=ClaimChecking(guard, web, reading),
         engines=engines,
         doctor=_doctor(engines, shared, pages),
         health=shared.health,
@@ -176,6 +176,10 @@ class _Limits:
     searches: RateLimits
     reads: RateLimits
     cached: RateLimits
+
+    def of_searches(self, cache: ResultCache[R], flights: SingleFlight, state: State) -> Recall[R]:
+        """A cache of search results with its limits."""
+        return Recall(cache, flights, self.searches, self.cached, state)
 
 
 def _limits(settings: Settings, shared: _Shared) -> _Limits:

@@ -26,8 +26,9 @@ from websearch_gateway.cache.results import (
 )
 from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache, SimilarQuestions
 from websearch_gateway.embedders.static import StaticEmbedder
-from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
+from websearch_gateway.models import LOCAL, Caller, Claim, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.cached_answers import SIMILAR, CachedAnswers
+from websearch_gateway.pipeline.claims import ClaimChecking
 from websearch_gateway.pipeline.guard import one_deadline
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
@@ -37,6 +38,7 @@ from websearch_gateway.ports import Embedder, HostedEngine, Progress, State, no_
 from websearch_gateway.results import (
     CachedAnswer,
     Check,
+    CheckedClaims,
     Diagnosis,
     DocsSearchResponse,
     MigrateResult,
@@ -68,6 +70,7 @@ class Gateway:
     web: WebSearch
     raw: RawSearch
     reading: PageReading
+    claims: ClaimChecking
     engines: Sequence[HostedEngine]
     doctor: Doctor
     health: HealthRegistry
@@ -96,6 +99,13 @@ class Gateway:
         """Find pages and read them. Raises what `WebSearch.search` raises."""
         await self.workers.warm()  # warm up a worker for the pages during the provider search
         return await self.shown(self.web.search(request, caller, progress), caller)
+
+    async def check_claims(
+        self, claims: Sequence[Claim], caller: Caller = LOCAL, progress: Progress = no_progress
+    ) -> CheckedClaims:
+        """What pages say about each claim. Raises what `ClaimChecking.check` raises."""
+        await self.workers.warm()  # warm up a worker for the pages during the searches
+        return await self.claims.check(claims, caller, progress)
 
     async def raw_search(
         self, request: RawSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import (
     DIRECT,
+    Claim,
     ContentRequest,
     Freshness,
     PassagesRequest,
@@ -29,6 +30,7 @@ from websearch_gateway.ports import Progress, no_progress
 if TYPE_CHECKING:
     from websearch_gateway import app
     from websearch_gateway.results import (
+        CheckedClaims,
         DocsSearchResponse,
         PageContent,
         PagePassages,
@@ -86,6 +88,14 @@ class Gateway:
             SearchError: `code`, `message` and `retry_after` say what is wrong and when to try again.
         """
         return await self._gateway.search(SearchRequest(query, **options), DIRECT, progress)
+
+    async def check_claims(self, claims: Sequence[str | Claim], *, progress: Progress = no_progress) -> CheckedClaims:
+        """Whether pages support each sentence: those of a `Claim`, else those that a search finds.
+
+        Raises `SearchError`.
+        """
+        asked = [Claim(one) if isinstance(one, str) else one for one in claims]
+        return await self._gateway.check_claims(asked, DIRECT, progress)
 
     async def web_search(
         self, query: str, *, progress: Progress = no_progress, **options: Unpack[WebSearchOptions]
@@ -170,6 +180,10 @@ class SyncGateway:
     def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
         """Answer a question in a few sentences with verified citations."""
         return self._wait(self._gateway.search(query, **options))
+
+    def check_claims(self, claims: Sequence[str | Claim]) -> CheckedClaims:
+        """Whether pages support each sentence: those of a `Claim`, else those that a search finds."""
+        return self._wait(self._gateway.check_claims(claims))
 
     def web_search(self, query: str, **options: Unpack[WebSearchOptions]) -> WebSearchResponse:
         """Find pages and read them."""

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from websearch_gateway.results import (
+    CheckedClaims,
     Citation,
     DocsReadResponse,
     DocsSearchResponse,
@@ -72,6 +73,23 @@ def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
     if missing := len(results) - len(fitted):
         warning += f" {missing} results do not fit at all."
     return response.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, warning))
+
+
+def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
+    """Leaves out the quotes that do not fit; their addresses stay."""
+    whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
+    bare = [one.model_copy(update={"quote": None, "quote_url": None}) for one in whole.claims]
+    left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"claims": tuple(bare)}))
+    kept = []
+    for one, less in zip(whole.claims, bare, strict=True):
+        size = size_of(one) - size_of(less)
+        kept.append(one if size <= left else less)
+        left -= size if size <= left else 0
+    cut = sum(one is not before for one, before in zip(kept, whole.claims, strict=True))
+    if not cut:
+        return whole
+    warning = f"{cut} quotes are left out to fit the reply: check fewer claims per call."
+    return whole.model_copy(update=with_warning({"claims": tuple(kept)}, response.warnings, warning))
 
 
 def fit_content(content: PageContent, offset: int, tokens: int) -> PageContent:

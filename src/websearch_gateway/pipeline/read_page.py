@@ -74,7 +74,7 @@ class PageReading:
             _check_number("offset", request.offset, 0, MOST_OFFSET)
             most, warnings = up_to(("maxChars",), request.max_chars, MOST_CHARS)
             async with one_deadline(self.deadline_seconds) as deadline:
-                page, unknown = await self._read(request.url, caller, deadline, fresh=request.refresh)
+                page, unknown = await self.read(request.url, caller, deadline, fresh=request.refresh)
             total = len(page.markdown)
             if request.offset > total:
                 raise SearchValidationError(
@@ -108,7 +108,7 @@ class PageReading:
             queries = _checked(request.queries)
             self.guard.refuse_credentials("query", "\n".join(queries))  # they go to the embedder
             async with one_deadline(self.deadline_seconds) as deadline:
-                page, unknown = await self._read(request.url, caller, deadline, fresh=request.force_refresh)
+                page, unknown = await self.read(request.url, caller, deadline, fresh=request.force_refresh)
                 found = await self.finder.find(page, queries, most, deadline)
             event.served("page", sum(map(len, found.answers)), cache=page.cache)
         return PagePassages(
@@ -138,8 +138,10 @@ class PageReading:
     def _age(self, page: Page) -> float:
         return round(max(0.0, self.clock() - page.fetched_at), 1)
 
-    async def _read(self, url: str, caller: Caller, deadline: Deadline, *, fresh: bool) -> tuple[Page, tuple[str, ...]]:
-        """The page, and warnings about its address."""
+    async def read(
+        self, url: str, caller: Caller, deadline: Deadline, *, fresh: bool = False
+    ) -> tuple[Page, tuple[str, ...]]:
+        """The whole page, and warnings about its address. Raises what `content` raises."""
         if (address := with_scheme(url)) is None:
             raise SearchValidationError(
                 "`url` must be an absolute http or https URL.", details={"field": "url", "allowed": "http, https"}

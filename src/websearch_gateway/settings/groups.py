@@ -424,8 +424,8 @@ class Storage(SettingsGroup):
     )
     search_rate_limit: Quota | None = Field(
         None,
-        description="Calls of `web_search` and `search_news`, and queries of `web_search_raw`, per user. Default: "
-        "60/10minutes over HTTP.",
+        description="Calls of `web_search` and `search_news`, queries of `web_search_raw` and searches of "
+        "`check_claims`, per user. Default: 60/10minutes over HTTP.",
     )
     read_rate_limit: Quota | None = Field(
         None,

@@ -68,3 +68,23 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_1(environment: dict[str, 
     assert done.returncode == 1
     assert done.stderr.startswith("FETCH: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_claims_are_checked_against_a_page(environment: dict[str, str], sandbox: Sandbox) -> None:
+    claims = ("The Eiffel Tower is 330 metres tall.", "The Eiffel Tower was painted green in 1950.")
+    page = ("--url", f"{sandbox.url}/pages/eiffel-tower")
+    shown = run(environment, "check", *claims, *page)
+    assert shown.returncode == 0, shown.stderr
+    assert f"supported  {claims[0]}" in shown.stdout
+    assert "“The Eiffel Tower in Paris is 330 metres tall" in shown.stdout
+    assert f"not_found  {claims[1]}" in shown.stdout
+    told = json.loads(run(environment, "check", *claims, *page, "--json").stdout)
+    assert [one["verdict"] for one in told["claims"]] == ["supported", "not_found"]
+
+
+def test_an_answer_quotes_its_pages_where_that_is_wanted(environment: dict[str, str]) -> None:
+    asked = ("search", "How tall is the Eiffel Tower?", "--verify-citations")
+    (citation, *_) = json.loads(run(environment, *asked, "--json").stdout)["citations"]
+    assert citation["support"] in ("verbatim", "paraphrase")
+    assert "330 metres" in citation["quote"]
+    assert "330 metres" in run(environment, *asked).stdout.partition("“")[2]

@@ -152,7 +152,7 @@ async def test_an_unknown_tool_is_a_protocol_error_that_names_the_listed_tools(c
             await client.call_tool("delete_docs", {"site": "1"})
 
 
-DEFAULT = ["search_web", "web_search", "search_news", "web_search_raw", "get_content", "read_from_page"]
+DEFAULT = ["search_web", "check_claims", "web_search", "search_news", "web_search_raw", "get_content", "read_from_page"]
 DOCS = ["search_docs", "read_docs", "list_sites"]
 DOCS_ADMIN = ["add_docs", "update_docs", "delete_docs", "docs_status"]
 

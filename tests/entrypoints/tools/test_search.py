@@ -224,3 +224,21 @@ async def test_the_operators_domains_bind_searching_and_reading(connect: Connect
     assert found["results"] == []
     assert not raw["queries"][0]["result"].get("items")
     assert "does not allow 127.0.0.1" in structured(page)["error"]["message"]
+
+
+async def test_claims_are_checked_over_a_pipe_and_a_plain_sentence_is_understood(
+    connect: Connect, sandbox: Sandbox
+) -> None:
+    tall, short = "The Eiffel Tower is 330 metres tall.", "The Eiffel Tower is 310 metres tall."
+    async with connect() as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        given = {"claims": [{"claim": short, "urls": [f"{sandbox.url}/pages/eiffel-tower"]}, tall]}
+        result = await client.call_tool("check_claims", given)
+        failed = await client.call_tool("check_claims", {"claims": [{"claim": tall, "url": []}]})
+    assert [one["verdict"] for one in structured(result)["claims"]] == ["contradicted", "supported"]
+    shown = result.content[0].text  # type: ignore[union-attr]
+    assert f"[contradicted] {short}\n<untrusted-web-text" in shown
+    assert "330 metres tall" in structured(result)["claims"][0]["quote"]
+    assert failed.is_error
+    for reply in (result, failed):
+        jsonschema.validate(structured(reply), tools["check_claims"].output_schema or {})

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.text.citation.quotes import Quotable, best_quotes
-from websearch_gateway.text.citation.support import is_claim, support, verdicts
+from websearch_gateway.text.citation.support import is_claim, judged, support, verdicts
 
 
 def checked(sentence: str, passage: Quotable) -> str | None:
@@ -203,3 +203,35 @@ def test_each_sentence_gets_the_words_of_the_page_for_it() -> None:
 
 def test_an_empty_page_says_nothing() -> None:
     assert verdicts(["The bridge is 120 m long."], "", "") == [("not_found", "")]
+
+
+HARBOUR = """# Harbour Bridge
+
+The bridge opened on 14 May 1932. It is 120 metres long. The bridge is not open to lorries. It has three lanes.
+The town of Olm has 2,102,650 inhabitants. Toll was first paid in 1940. If it rains, the bridge closes at 9 p.m. """
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("The Harbour Bridge is 120 metres long.", "supported"),
+        ("The Harbour Bridge is 150 metres long.", "contradicted"),
+        ("The Harbour Bridge opened on 15 May 1932.", "contradicted"),
+        ("The Harbour Bridge opened on 14 May 1933.", "contradicted"),
+        ("The bridge is open to lorries.", "contradicted"),
+        ("The bridge has four lanes.", "contradicted"),
+        ("The town of Olm has 2.4 million inhabitants.", "contradicted"),
+        ("The town of Olm has about 2.4 million inhabitants.", "not_found"),
+        ("The town of Olm has 2.1 million inhabitants.", "not_found"),
+        ("The Harbour Bridge is over 100 metres long.", "not_found"),
+        ("The Harbour Bridge is 120 feet wide.", "not_found"),
+        ("The Castle Bridge is 150 metres long.", "not_found"),
+        ("The bridge closes at 8 p.m.", "not_found"),
+        ("Is the bridge 150 metres long?", "not_found"),
+    ],
+)
+def test_a_claim_is_contradicted_by_the_same_sentence_with_another_number_or_its_denial(
+    claim: str, verdict: str
+) -> None:
+    ((found, quote),) = judged([claim], HARBOUR, "Harbour Bridge")
+    assert (found, bool(quote)) == (verdict, verdict != "not_found")

@@ -1,4 +1,4 @@
-"""The commands that ask the web: `search`, `web`, `news`, `raw` and `read`."""
+"""The commands that ask the web: `search`, `check`, `web`, `news`, `raw` and `read`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, run
 from websearch_gateway.models import (
     DIRECT,
+    Claim,
     ContentRequest,
     Freshness,
     PassagesRequest,
@@ -49,6 +50,10 @@ def search(
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     answer: Annotated[bool, typer.Option(help="Write the answer, or list the sources only.")] = True,
+    verify: Annotated[
+        bool | None,
+        typer.Option("--verify-citations/--no-verify-citations", help="Read the cited pages and quote them."),
+    ] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -56,9 +61,24 @@ def search(
     from websearch_gateway.entrypoints.cli.render import show_response
 
     request = SearchRequest(
-        query, max_results, freshness_hours, region, answer, tuple(include or ()), tuple(exclude or ())
+        query, max_results, freshness_hours, region, answer, tuple(include or ()), tuple(exclude or ()), verify
     )
     _ask(lambda gateway, tell: gateway.search(request, DIRECT, tell), show_response, as_json, config)
+
+
+def check(
+    claims: Annotated[list[str], typer.Argument(metavar="CLAIM...", help="Up to 20 sentences.")],
+    url: Annotated[
+        list[str] | None, typer.Option(help="Check against this page (repeatable), without a search.")
+    ] = None,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Say whether pages support sentences, and show the words in which they do."""
+    from websearch_gateway.entrypoints.cli.render import show_claims
+
+    asked = [Claim(one, tuple(url or ())) for one in claims]
+    _ask(lambda gateway, tell: gateway.check_claims(asked, DIRECT, tell), show_claims, as_json, config)
 
 
 def _finder(topic: Topic, usual_freshness: Freshness | None, summary: str) -> Callable[..., None]:

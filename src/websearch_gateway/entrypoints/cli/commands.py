@@ -11,7 +11,7 @@ import typer
 from pydantic import SecretStr
 
 from websearch_gateway import __version__
-from websearch_gateway.entrypoints.cli.asking import news, raw, read, search, web
+from websearch_gateway.entrypoints.cli.asking import check, news, raw, read, search, web
 from websearch_gateway.entrypoints.cli.docs import docs
 from websearch_gateway.entrypoints.cli.operating import cache, doctor, stats
 from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, JsonOption
@@ -27,6 +27,7 @@ cli = typer.Typer(
 )
 
 cli.command("search")(search)
+cli.command("check")(check)
 cli.command("web")(web)
 cli.command("news")(news)
 cli.command("raw")(raw)

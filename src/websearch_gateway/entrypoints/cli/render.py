@@ -23,6 +23,7 @@ from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results import (
     CacheClearResult,
     CacheStats,
+    CheckedClaims,
     Citation,
     DayStats,
     Diagnosis,
@@ -52,6 +53,23 @@ def show_response(response: SearchResponse, console: Console | None = None) -> N
     for warning in response.warnings:
         console.print(Text(f"  ! {warning}", style="yellow"))
     console.print(Text(f"  {_footer(response)}", style="dim"))
+
+
+VERDICTS = {"supported": "ok", "contradicted": "fail", "not_found": "warn", "unread": "off"}
+
+
+def show_claims(response: CheckedClaims) -> None:
+    """Each claim with its verdict, and below it the words of the page and a link to them."""
+    console = Console()
+    for one in response.claims:
+        mark, style = MARKS[VERDICTS[one.verdict]]
+        console.print(Text.assemble((f"{mark} {one.verdict}  ", style), (one.claim, "bold")))
+        if one.quote:
+            console.print(Text(f"    “{one.quote}”"))
+            console.print(Text(f"    {one.url}", style=f"dim link {one.quote_url}"), soft_wrap=True)
+    for warning in response.warnings:
+        console.print(Text(f"  ! {warning}", style="yellow"))
+    console.print(Text(f"  ${response.cost_usd:.4f}", style="dim"))
 
 
 def show_error(error: ErrorInfo, console: Console | None = None) -> None:
@@ -112,7 +130,8 @@ def _citations(citations: tuple[Citation, ...]) -> Table:
     table.add_column()
     for citation in citations:
         link = Text(citation.title or urlsplit(citation.url).netloc, style=f"link {citation.url}")
-        table.add_row(f"[{citation.rank}]", Text.assemble(link, "\n", (citation.url, "dim")))
+        quote = f"\n“{citation.quote}”" if citation.quote else ""
+        table.add_row(f"[{citation.rank}]", Text.assemble(link, "\n", (citation.url, "dim"), quote))
     return table
 
 

@@ -197,6 +197,13 @@ _CITATION = {
     "rank": 1,
     "spans": [_PLACE | _PROOF],
 }
+_CHECKED = {
+    "claim": f"{_CLAIM}.",
+    "verdict": "supported",
+    "quote": _PROOF["quote"],
+    "url": _TOWER,
+    "quoteUrl": _PROOF["quoteUrl"],
+}
 _FOUND = {
     "title": "Eiffel Tower",
     "link": _TOWER,
@@ -209,6 +216,7 @@ _FOUND = {
 
 REQUESTS: Mapping[str, Mapping[str, Any]] = {
     "search_web": {"query": _QUESTION, "maxResults": 3},
+    "check_claims": {"claims": [{"claim": f"{_CLAIM}.", "urls": [_TOWER]}]},
     "web_search": {"query": "sqlite write-ahead log checkpoint", "maxResults": 3},
     "search_news": {"query": "storm warnings north sea", "maxResults": 3},
     "web_search_raw": {"query": ["eiffel tower height", "tokyo tower height"], "resultsPerQuery": 5},
@@ -229,6 +237,7 @@ REQUESTS: Mapping[str, Mapping[str, Any]] = {
 
 REPLIES: Mapping[str, Mapping[str, Any]] = {
     "search_web": {"text": _ANSWER, "citations": [_CITATION], "cache": "miss", "costUsd": 0.0104},
+    "check_claims": {"claims": [_CHECKED], "costUsd": 0.0},
     "web_search": {"results": [_FOUND], "cache": "miss", "costUsd": 0.005},
     "search_news": {"results": [_FOUND], "cache": "exact", "costUsd": 0.0},
     "get_content": {

@@ -16,6 +16,8 @@ from websearch_gateway.entrypoints.reply import shortened
 from websearch_gateway.pipeline.finalize import places_of
 from websearch_gateway.results import (
     CachedAnswer,
+    CheckedClaim,
+    CheckedClaims,
     DocsHit,
     DocsSearchResponse,
     FoundPage,
@@ -64,6 +66,16 @@ def similar_text(found: SimilarAnswers) -> str:
     """The stored answers, each under its question."""
     parts = [_untrusted(_similar(one)) for one in found.results]
     return _joined(_warned(found.warnings), *(parts or ["Nothing similar is stored."]))
+
+
+def claims_text(response: CheckedClaims) -> str:
+    """Each claim with its verdict, and the words of the page under it."""
+    return _joined(_warned(response.warnings), "\n".join(map(_claim, response.claims)))
+
+
+def _claim(one: CheckedClaim) -> str:
+    proof = _untrusted(f"{one.quote} - {one.url}") if one.quote else ""
+    return "\n".join(filter(None, (f"[{one.verdict}] {one.claim}", proof)))
 
 
 def found_text(response: WebSearchResponse) -> str:

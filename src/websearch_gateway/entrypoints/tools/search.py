@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import StrictBool, StrictInt, StrictStr
+from pydantic import StrictBool, StrictInt, StrictStr, model_validator
 
-from websearch_gateway.entrypoints.reply import fit_answer, fit_raw, fit_web
+from websearch_gateway.entrypoints.reply import fit_answer, fit_claims, fit_raw, fit_web
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
-from websearch_gateway.entrypoints.tools.rendering import answer_text, found_text, fresh_nonce, marked, raw_text
+from websearch_gateway.entrypoints.tools.rendering import (
+    answer_text,
+    claims_text,
+    found_text,
+    fresh_nonce,
+    marked,
+    raw_text,
+)
 from websearch_gateway.models import (
     Caller,
+    Claim,
     Freshness,
     RawSearchRequest,
     SafeSearch,
@@ -18,9 +26,10 @@ from websearch_gateway.models import (
     Topic,
     WebSearchRequest,
 )
+from websearch_gateway.pipeline.claims import LONGEST_CLAIM, MOST_CLAIMS, MOST_URLS
 from websearch_gateway.pipeline.web_results import LAST_PAGE
 from websearch_gateway.ports import Progress
-from websearch_gateway.results import RawSearchResponse, SearchResponse, WebSearchResponse
+from websearch_gateway.results import CheckedClaims, RawSearchResponse, SearchResponse, WebSearchResponse
 from websearch_gateway.text.domains import MOST_DOMAINS
 
 if TYPE_CHECKING:
@@ -47,6 +56,27 @@ async def _search_web(
     return fit_answer(response, reply_tokens(gateway))
 
 
+class ClaimArguments(Arguments):
+    claim: Annotated[StrictStr, declared("One sentence.", minLength=1, maxLength=LONGEST_CLAIM)]
+    urls: Annotated[tuple[StrictStr, ...], declared("Default: pages that a search finds.", maxItems=MOST_URLS)] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_text(cls, given: Any) -> Any:
+        return {"claim": given} if isinstance(given, str) else given
+
+
+class CheckClaimsArguments(Arguments):
+    claims: Annotated[tuple[ClaimArguments, ...], declared("What to check.", minItems=1, maxItems=MOST_CLAIMS)]
+
+
+async def _check_claims(
+    gateway: Gateway, arguments: CheckClaimsArguments, caller: Caller, progress: Progress
+) -> CheckedClaims:
+    claims = [Claim(one.claim, one.urls) for one in arguments.claims]
+    return fit_claims(await gateway.check_claims(claims, caller, progress), reply_tokens(gateway))
+
+
 ANSWER: tuple[Tool, ...] = (
     Tool(
         name="search_web",
@@ -61,6 +91,16 @@ ANSWER: tuple[Tool, ...] = (
         result=SearchResponse,
         run=_search_web,
         text=answer_text,
+    ),
+    Tool(
+        name="check_claims",
+        toolset="answer",
+        title="Check claims against pages",
+        description="Check sentences before you rely on them: whether pages say so, in which words, or deny it.",
+        arguments=CheckClaimsArguments,
+        result=CheckedClaims,
+        run=_check_claims,
+        text=claims_text,
     ),
 )
 

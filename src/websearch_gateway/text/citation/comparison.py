@@ -91,6 +91,50 @@ def same_number(word: Word, other: Word) -> bool:
     return word.text == other.text and (word.unit in ("", other.unit) or {word.unit, other.unit} <= NO_UNITS)
 
 
+def is_other_number(word: Word, said: Sequence[Word], theirs: Sequence[Word]) -> bool:
+    """Whether the quote has another number in the place of this one: of the same kind, and no rounding of it.
+
+    One without a unit must have the same neighbour in both, unless it is a year.
+    """
+    spare = [
+        (place, one)
+        for place, one in enumerate(theirs)
+        if one.kind == "number" and not any(same_number(ours, one) for ours in said if ours.kind == "number")
+    ]
+    at = said.index(word)
+    return any(
+        _kind(one) == _kind(word)
+        and not word.bounds | one.bounds
+        and word.times == one.times
+        and (_kind(word) == "year" or not _is_rounding(word.text, one.text))
+        and (word.unit or _kind(word) == "year" or _have_one_neighbour(said, at, theirs, place))
+        for place, one in spare
+    )
+
+
+def is_opposed(word: Word, theirs: Sequence[Word]) -> bool:
+    """Whether the quote has the opposite of this word."""
+    there = {one.text for one in theirs}
+    return any(word.text == one and other in there for pair in _OPPOSITES for one, other in (pair, pair[::-1]))
+
+
+def _is_rounding(number: str, exact: str) -> bool:
+    """Whether one number is the other with fewer digits: 2.1 million for 2,102,650. Below 1,000 each is exact."""
+    try:
+        short, long = sorted((float(number), float(exact)), key=lambda value: len(f"{value:g}".strip("0")))
+    except ValueError:
+        return False
+    digits = len(re.sub(r"\D", "", f"{short:.15g}").strip("0"))
+    return abs(short) >= 1_000 and float(f"{long:.{max(2, digits)}g}") == short
+
+
+def _have_one_neighbour(said: Sequence[Word], at: int, theirs: Sequence[Word], place: int) -> bool:
+    """Whether the word behind, or the one before, is the same in both."""
+    behind = [[one.text for one in some[here + 1 : here + 2]] for some, here in ((said, at), (theirs, place))]
+    before = [[one.text for one in some[max(0, here - 1) : here]] for some, here in ((said, at), (theirs, place))]
+    return any(ours == other != [] for ours, other in (behind, before))
+
+
 def _chain(said: Sequence[Word], theirs: Sequence[Word]) -> list[tuple[int, int]]:
     """The longest match of words in the same order, neighbours preferred: pairs of places."""
     places: dict[str, list[int]] = {}
@@ -234,10 +278,6 @@ def _is_of_another_cell(said: Sequence[Word], quote: Quote) -> bool:
         else:
             others = others or bool(facts & given)
     return named and others
-
-
-def _has_condition(said: Sequence[Word]) -> bool:
-    return any(word.signs & {"if", "except"} for word in said)
 
 
 def _is_opposite(one: str, other: str, said: Sequence[Word], there: Collection[str]) -> bool:

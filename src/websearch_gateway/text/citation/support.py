@@ -6,11 +6,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from websearch_gateway.text.chunk import chunk
-from websearch_gateway.text.citation.comparison import NO_UNITS, differences, names_of, same_number
+from websearch_gateway.text.citation.comparison import (
+    NEAR_COPY,
+    NO_UNITS,
+    differences,
+    is_opposed,
+    is_other_number,
+    names_of,
+    same_number,
+)
 from websearch_gateway.text.citation.facts import DENIES, Word, read, stem_set, word_set
 from websearch_gateway.text.citation.quotes import LEAST_WORDS, Quotable, Quote, best_quotes
 from websearch_gateway.text.language import language_of
@@ -29,6 +38,11 @@ _TOKENS = re.compile(r"(?:(?<!\w)[-\u2212](?=\d))?\w+(?:['’.,]\w+)*|[,;:.!?()�
 _CHANGES = re.compile(
     r"\b(?:if|unless|provided|except|as long as|but|not|although|though|when|until|according to|sa(?:y|ys|id)|told|"
     r"tells|claim(?:s|ed)?|argue[sd]?|believe[sd]?|suggest(?:s|ed)?|accuse[sd]?|rumou?rs?|dream\w*|imagin\w+)\b",
+    re.IGNORECASE,
+)
+_HEDGES = re.compile(
+    r"\b(?:about|around|approximately|roughly|some|almost|nearly|up to|between|circa|ca|or (?:more|less))\b|~|≈|"
+    r"\b(?:(?-i:may)|might|could|would|should|if|unless)\b",
     re.IGNORECASE,
 )
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
@@ -154,7 +168,7 @@ def _missing_facts(said: Sequence[Word], there: Sequence[Word], passage: Quotabl
         if word.kind == "number":
             same = [other for other in numbers if other.text == word.text]
             return (
-                _is_small_number(word)
+                (_is_small_number(word) and (bool(same) or not _is_counted_otherwise(said, place, there)))
                 or any(same_number(word, other) or (not other.unit and word.unit in units) for other in same)
                 or (word.text in passage.context and word.unit in NO_UNITS)
             )
@@ -168,6 +182,12 @@ def _missing_facts(said: Sequence[Word], there: Sequence[Word], passage: Quotabl
         )
 
     return [word for place, word in enumerate(said) if not is_held(place, word)]
+
+
+def _is_counted_otherwise(said: Sequence[Word], place: int, there: Sequence[Word]) -> bool:
+    """Whether another number stands before the same word: "three lanes" for "four lanes"."""
+    counted = {word.text for word in said[place + 1 : place + 2] if word.kind == "word"}
+    return any(one.kind == "number" and after.text in counted for one, after in pairwise(there))
 
 
 def _has_form(word: Word, known: Collection[str]) -> bool:
@@ -215,16 +235,62 @@ _MOST_PASSAGES = 4
 
 def verdicts(sentences: Sequence[str], markdown: str, title: str) -> list[tuple[str, str]]:
     """For each sentence `verbatim`, `paraphrase` or `not_found`, and the page's words for it; empty for the last."""
-    passages = chunk(markdown[:MOST_CHARS], _PASSAGE_TOKENS)
     found = []
+    for sentence, page, quotes in _quoted(sentences, markdown, title):
+        how = support(sentence, quotes, page)
+        found.append((how, _telling(sentence, quotes, page).shown) if how else ("not_found", ""))
+    return found
+
+
+def judged(claims: Sequence[str], markdown: str, title: str) -> list[tuple[str, str]]:
+    """For each claim `supported`, `contradicted` or `not_found`, and the page's words for it; empty for the last."""
+    found = []
+    for claim, page, quotes in _quoted(claims, markdown, title):
+        if is_claim(claim) and support(claim, quotes, page):
+            found.append(("supported", _telling(claim, quotes, page).shown))
+        else:
+            other = next((quote.shown for quote in page.quotes if contradicts(claim, quote, page)), "")
+            found.append(("contradicted" if other else "not_found", other))
+    return found
+
+
+def contradicts(claim: str, quote: Quote, passage: Quotable) -> bool:
+    """Whether the quote says the same of the same subject with one other number or date, or denies it.
+
+    All names and nearly all words of the claim must stand in the quote, and no condition or speaker around them.
+    A rounded number and "over 300" for 330 contradict nothing.
+    """
+    said, theirs = _without_source(claim), quote.words
+    if {word.text for word in said}.isdisjoint(word.text for word in theirs) or not _is_statement(claim, [quote]):
+        return False
+    if any(_HEDGES.search(text) for text in (claim, quote.text)):
+        return False
+    numbers = [word for word in theirs if word.kind == "number"]
+    others = [word for word in said if word.kind == "number" and not any(same_number(word, one) for one in numbers)]
+    if any(word.kind != "number" for word in _missing_facts(said, theirs, passage)):
+        return False
+    known = passage.context.union(word.text for word in theirs)
+    ordinary = [word.text in known for word in said if word.kind == "word" and not is_opposed(word, theirs)]
+    if ordinary.count(False) > (1 - NEAR_COPY) * len(ordinary) or sum(ordinary) + len(names_of(said, passage)) < 2:
+        return False
+    found = differences(claim, quote, passage)
+    if not others:
+        return "negation" in found and found <= {"negation", "operator"}
+    return len(others) == 1 and found <= {"number"} and is_other_number(others[0], said, theirs)
+
+
+def _quoted(sentences: Sequence[str], markdown: str, title: str) -> Iterator[tuple[str, Quotable, list[Quote]]]:
+    """Each sentence with the part of the page that is likely to say it, and its best quotes there."""
+    passages = chunk(markdown[:MOST_CHARS], _PASSAGE_TOKENS)
     for sentence in sentences:
         scores = score_passages(query_terms(sentence), passages)
         best = sorted(range(len(passages)), key=lambda place: -scores[place])[:_MOST_PASSAGES]
         headings = [" > ".join(passages[place].section_path) for place in best]
         page = Quotable.of("\n\n".join(passages[place].text for place in best), title, *headings)
-        quotes = best_quotes(sentence, page.quotes)
-        how = support(sentence, quotes, page)
-        said = {word.text for word in read(sentence)} - page.context
-        telling = sorted(quotes, key=lambda quote: -len(said.intersection(word.text for word in quote.words)))
-        found.append((how, telling[0].shown) if how else ("not_found", ""))
-    return found
+        yield sentence, page, best_quotes(sentence, page.quotes)
+
+
+def _telling(sentence: str, quotes: Sequence[Quote], page: Quotable) -> Quote:
+    """The quote with most words of the sentence that the headings lack."""
+    said = {word.text for word in read(sentence)} - page.context
+    return max(quotes, key=lambda quote: len(said.intersection(word.text for word in quote.words)))

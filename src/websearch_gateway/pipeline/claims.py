@@ -1,0 +1,204 @@
+"""The path of `check_claims`: find pages for each claim, read them, and say what they say about it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from websearch_gateway.errors import SearchError, SearchTimeoutError, SearchValidationError, Unavailable
+from websearch_gateway.models import LOCAL, Caller, Claim, Deadline, Page, WebSearchRequest
+from websearch_gateway.pipeline.guard import Guard, one_deadline
+from websearch_gateway.pipeline.read_page import PageReading
+from websearch_gateway.pipeline.web_results import Outcome, read_pages
+from websearch_gateway.pipeline.web_search import WebSearch
+from websearch_gateway.ports import Progress, no_progress
+from websearch_gateway.results import CheckedClaim, CheckedClaims
+from websearch_gateway.text.citation.quotes import quote_url
+from websearch_gateway.text.citation.support import judged
+from websearch_gateway.text.urls import host, is_web_address, with_scheme
+
+MOST_CLAIMS = 20
+LONGEST_CLAIM = 400
+"""Characters: a claim may become a query."""
+MOST_URLS = 5
+"""Addresses per claim."""
+FOUND_PAGES = 3
+"""The pages that are read for a claim without addresses."""
+AT_ONCE = 8
+
+SEARCH_SHARE = 1 / 2
+"""The share of a call's time that its searches may take."""
+CHECK_RESERVE_SECONDS = 1.0
+"""Reserved at the end of the deadline (seconds, or a tenth of it if less), for looking through the pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChecking:
+    """Checks claims against pages. One per process; safe for concurrent calls."""
+
+    guard: Guard
+    web: WebSearch
+    reading: PageReading
+
+    async def check(
+        self, claims: Sequence[Claim], caller: Caller = LOCAL, progress: Progress = no_progress
+    ) -> CheckedClaims:
+        """A verdict for each claim, with the words of the page that it rests on. See `results.CheckedClaim`.
+
+        A search or page that fails becomes a warning.
+
+        Raises:
+            SearchValidationError: there are no claims or too many, or one is unacceptable or carries a credential.
+            SearchError: the first error of a search, if every claim needs one and none succeeds.
+        """
+        with self.web.telemetry.call("\n".join(one.claim for one in claims), tool="check_claims") as event:
+            asked = [self._checked(number, one) for number, one in enumerate(claims, start=1)]
+            if not 1 <= len(asked) <= MOST_CLAIMS:
+                raise _invalid(f"`claims` must be 1 to {MOST_CLAIMS} claims.", f"1-{MOST_CLAIMS}")
+            async with one_deadline(self.web.deadline_seconds) as deadline:
+                call = _Call(caller, deadline, progress)
+                urls = await self._urls(asked, call)
+                pages = await self._pages(asked, urls, call)
+                found = await self._judged(asked, urls, pages, deadline)
+            event.served("page", len(found))
+        checked = tuple(_verdict(one.claim, of_claim, found) for one, of_claim in zip(asked, urls, strict=True))
+        return CheckedClaims(
+            claims=checked, cost_usd=round(call.cost_usd, 6), warnings=tuple(dict.fromkeys(call.warnings))
+        )
+
+    def _checked(self, number: int, given: Claim) -> Claim:
+        text = self.guard.clean("claims", given.claim)
+        if not 1 <= len(text) <= LONGEST_CLAIM:
+            raise _invalid(f"Claim {number} must be 1 to {LONGEST_CLAIM} characters long.", f"1-{LONGEST_CLAIM}")
+        if len(given.urls) > MOST_URLS:
+            raise _invalid(f"Claim {number} has more than {MOST_URLS} `urls`.", f"0-{MOST_URLS}")
+        urls = [with_scheme(url) or "" for url in given.urls]
+        if not all(map(is_web_address, urls)):
+            raise _invalid(f"The `urls` of claim {number} must be absolute http or https URLs.", "http, https")
+        return Claim(text, tuple(dict.fromkeys(urls)))
+
+    async def _urls(self, claims: Sequence[Claim], call: _Call) -> list[tuple[str, ...]]:
+        """The addresses of each claim: its own, or those that a search finds."""
+        searched = [number for number, one in enumerate(claims) if not one.urls]
+        if searched:
+            await call.progress(f"Searching for {len(searched)} claims")
+        gate, seconds = asyncio.Semaphore(AT_ONCE), call.deadline.remaining() * SEARCH_SHARE
+        found = await asyncio.gather(
+            *(self._searched(claims[number].claim, call, gate, seconds) for number in searched)
+        )
+        urls = [one.urls for one in claims]
+        errors = [one for one in found if isinstance(one, SearchError)]
+        if errors and len(errors) == len(claims):
+            raise errors[0]
+        for number, outcome in zip(searched, found, strict=True):
+            if isinstance(outcome, SearchError):
+                call.warnings.append(f"Claim {number + 1} was not searched: {outcome.code}: {outcome.message}")
+            else:
+                urls[number] = outcome
+        return urls
+
+    async def _searched(
+        self, claim: str, call: _Call, gate: asyncio.Semaphore, seconds: float
+    ) -> tuple[str, ...] | SearchError:
+        request = WebSearchRequest(claim, num_results=FOUND_PAGES, read_pages=False)
+        timer = asyncio.timeout(seconds)
+        try:
+            async with timer, gate:
+                response = await self.web.search(request, call.caller)
+        except SearchError as error:
+            return error
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            return SearchTimeoutError(f"No results came within {seconds:g} s.")
+        # Only what was found: a caller must not make an address known by claiming it.
+        await self.reading.provenance.remember(response, call.caller)
+        call.cost_usd += response.cost_usd
+        call.warnings += response.warnings
+        return tuple(one.link for one in response.results)
+
+    async def _pages(self, claims: Sequence[Claim], urls: Sequence[Sequence[str]], call: _Call) -> Mapping[str, Page]:
+        """The pages that could be read. Those that the caller names count as reads; those of a search do not."""
+        named = {url for one in claims for url in one.urls}
+        found = {url for of_claim in urls for url in of_claim} - named
+        await call.progress(f"Reading {len(named) + len(found)} pages")
+        seconds = call.deadline.remaining()
+        earlier = call.deadline.within(seconds - min(CHECK_RESERVE_SECONDS, seconds / 10))
+        given = _Given(self.reading, call)
+        outcomes: dict[str, Outcome] = {}
+        for some in await asyncio.gather(
+            # Reading a given page waits for the gate itself.
+            read_pages(given, sorted(named), earlier, gate=asyncio.Semaphore(AT_ONCE), per_page_seconds=seconds),
+            read_pages(
+                self.web.page_cache,
+                sorted(found),
+                earlier,
+                gate=self.web.gate,
+                per_page_seconds=self.web.page_seconds,
+            ),
+        ):
+            outcomes |= some
+        for url, outcome in outcomes.items():
+            if isinstance(outcome, SearchError):
+                call.warnings.append(f"{host(url)} was not read: {outcome.code}: {outcome.message}")
+        return {url: page for url, page in outcomes.items() if isinstance(page, Page)}
+
+    async def _judged(
+        self, claims: Sequence[Claim], urls: Sequence[Sequence[str]], pages: Mapping[str, Page], deadline: Deadline
+    ) -> dict[tuple[str, str], tuple[str, str]]:
+        """The verdict and quote of each page for each claim that it may be about, by claim and address."""
+        asked = {url: [one.claim for one, of in zip(claims, urls, strict=True) if url in of] for url in pages}
+
+        async def judge(url: str, page: Page) -> dict[tuple[str, str], tuple[str, str]]:
+            try:
+                found = await self.web.workers.run(
+                    judged, asked[url], page.markdown, page.title, deadline=deadline, size=len(page.markdown)
+                )
+            except Unavailable:
+                return {}
+            return {(claim, url): tuple(one) for claim, one in zip(asked[url], found, strict=True)}
+
+        verdicts: dict[tuple[str, str], tuple[str, str]] = {}
+        for some in await asyncio.gather(*(judge(url, page) for url, page in pages.items())):
+            verdicts |= some
+        return verdicts
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call, with what it costs and what went wrong so far."""
+
+    caller: Caller
+    deadline: Deadline
+    progress: Progress
+    cost_usd: float = 0.0
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Pages that the caller names, as a Reader: their addresses are checked and count as reads."""
+
+    reading: PageReading
+    call: _Call
+    name: str = "given"
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        page, unknown = await self.reading.read(url, self.call.caller, deadline)
+        self.call.warnings += unknown
+        return page
+
+
+def _verdict(claim: str, urls: Sequence[str], found: Mapping[tuple[str, str], tuple[str, str]]) -> CheckedClaim:
+    """The best verdict of the pages: `supported` before `contradicted` before `not_found`."""
+    verdicts = {url: found[claim, url] for url in urls if (claim, url) in found}
+    for wanted in ("supported", "contradicted"):
+        for url, (verdict, quote) in verdicts.items():
+            if verdict == wanted:
+                return CheckedClaim(claim=claim, verdict=wanted, quote=quote, url=url, quote_url=quote_url(url, quote))
+    return CheckedClaim(claim=claim, verdict="not_found" if verdicts else "unread")
+
+
+def _invalid(message: str, allowed: str) -> SearchValidationError:
+    return SearchValidationError(message, details={"field": "claims", "allowed": allowed})

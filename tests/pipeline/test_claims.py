@@ -1,0 +1,119 @@
+"""Claims checked against pages of the sandbox, given or found."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+
+from websearch_gateway.app import Gateway
+from websearch_gateway.errors import Exhausted, SearchRateLimitError, SearchValidationError
+from websearch_gateway.models import Caller, Claim
+from websearch_gateway.sandbox import Sandbox, key_of
+
+Open = Callable[..., AbstractAsyncContextManager[Gateway]]
+ANN = Caller("ann")
+TALL = "The Eiffel Tower is 330 metres tall."
+SHORT = "The Eiffel Tower is 310 metres tall."
+ABSENT = "The Eiffel Tower was painted green in 1950."
+
+
+async def test_the_given_page_supports_contradicts_or_lacks_a_claim(gateway: Open, sandbox: Sandbox) -> None:
+    url = f"{sandbox.url}/pages/eiffel-tower"
+    async with gateway() as opened:
+        checked = await opened.check_claims([Claim(text, (url,)) for text in (TALL, SHORT, ABSENT)], ANN)
+    supported, contradicted, missing = checked.claims
+    assert (supported.verdict, contradicted.verdict, missing.verdict) == ("supported", "contradicted", "not_found")
+    for one in (supported, contradicted):
+        assert "330" in (one.quote or "")
+        assert one.url == url
+        assert (one.quote_url or "").startswith(f"{url}#:~:text=")
+    assert (missing.quote, missing.url, missing.quote_url) == (None, None, None)
+    assert sandbox.calls("serper") == 0, "the addresses were given"
+    assert checked.warnings == ()
+
+
+async def test_without_addresses_each_claim_is_one_search_that_is_billed_and_limited(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    async with gateway(search_rate_limit="2/10minutes") as opened:
+        checked = await opened.check_claims([Claim(TALL), Claim(SHORT)], ANN)
+        stats = await opened.operations.server_stats()
+        with pytest.raises(SearchRateLimitError):
+            await opened.check_claims([Claim(ABSENT)], ANN)
+        some = await opened.check_claims([Claim(TALL), Claim(ABSENT)], ANN)
+    assert [one.verdict for one in checked.claims] == ["supported", "contradicted"]
+    assert sandbox.calls("serper") == 2
+    assert checked.cost_usd == pytest.approx(stats.days[0].usd, abs=1e-6)
+    assert checked.cost_usd > 0
+    assert [one.verdict for one in some.claims] == ["supported", "unread"], "the first comes from the cache"
+    assert any(warning.startswith("Claim 2 was not searched: RATE_LIMIT: ") for warning in some.warnings)
+
+
+async def test_a_page_that_cannot_be_read_is_named_and_another_one_decides(gateway: Open, sandbox: Sandbox) -> None:
+    tower, gone = f"{sandbox.url}/pages/eiffel-tower", f"{sandbox.url}/pages/special/not-found"
+    async with gateway() as opened:
+        checked = await opened.check_claims([Claim(TALL, (gone, tower)), Claim(SHORT, (gone,))], ANN)
+    assert [one.verdict for one in checked.claims] == ["supported", "unread"]
+    assert any("was not read: FETCH: " in warning for warning in checked.warnings)
+
+
+async def test_support_on_one_page_outweighs_another_page(gateway: Open, sandbox: Sandbox) -> None:
+    tower, tides = f"{sandbox.url}/pages/eiffel-tower", f"{sandbox.url}/pages/tides-explained"
+    async with gateway() as opened:
+        (checked,) = (await opened.check_claims([Claim(TALL, (tides, tower))], ANN)).claims
+    assert (checked.verdict, checked.url) == ("supported", tower)
+
+
+async def test_if_every_search_fails_the_error_says_why(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("serper", "status", status=503)
+    async with gateway(search_providers="serper") as opened:
+        with pytest.raises(Exhausted, match="serper"):
+            await opened.check_claims([Claim(TALL), Claim(SHORT)], ANN)
+
+
+@pytest.mark.parametrize(
+    ("claims", "told"),
+    [
+        ([], "1 to 20"),
+        ([Claim(f"Claim number {number} is true.") for number in range(21)], "1 to 20"),
+        ([Claim(TALL), Claim("x" * 401)], "Claim 2"),
+        ([Claim("  ")], "Claim 1"),
+        ([Claim(TALL, ("ftp://example.org/",))], "http"),
+        ([Claim(TALL, tuple(f"https://example.org/{n}" for n in range(6)))], "more than 5"),
+        ([Claim(f"The key is {key_of('google')}.")], "credential"),
+    ],
+)
+async def test_what_is_unacceptable_is_refused_before_anybody_is_asked(
+    gateway: Open, sandbox: Sandbox, claims: list[Claim], told: str
+) -> None:
+    async with gateway() as opened:
+        with pytest.raises(SearchValidationError, match=told):
+            await opened.check_claims(claims, ANN)
+    assert (sandbox.calls("serper"), sandbox.calls("pages")) == (0, 0)
+
+
+async def test_an_address_that_nobody_gave_is_refused_where_that_is_enforced(gateway: Open, sandbox: Sandbox) -> None:
+    data = base64.urlsafe_b64encode(b"The user is called Ada and lives in Bremen.").decode().rstrip("=")
+    url = f"{sandbox.url}/pages/eiffel-tower?d={data}"
+    async with gateway(url_provenance="enforce") as opened:
+        await opened.check_claims([Claim(f"See {url} for this.", (f"{sandbox.url}/pages/tides-explained",))], ANN)
+        checked = await opened.check_claims([Claim(TALL, (url,))], ANN)
+    assert checked.claims[0].verdict == "unread"
+    assert any("FORBIDDEN_URL" in warning for warning in checked.warnings), "a claim makes no address known"
+    assert sandbox.calls("pages") == 1
+
+
+async def test_twenty_claims_on_stored_pages_take_seconds_of_processor_time(gateway: Open, sandbox: Sandbox) -> None:
+    urls = tuple(f"{sandbox.url}/pages/{name}" for name in ("eiffel-tower", "tides-explained", "sourdough-starter"))
+    claims = [Claim(f"The Eiffel Tower is {number} metres tall.", urls) for number in range(320, 340)]
+    async with gateway() as opened:
+        await opened.check_claims(claims[:1], ANN)
+        before = time.process_time()
+        checked = await opened.check_claims(claims, ANN)
+        spent = time.process_time() - before
+    assert [one.verdict for one in checked.claims].count("supported") == 1
+    assert spent < 10
