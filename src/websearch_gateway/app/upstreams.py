@@ -41,7 +41,7 @@ from websearch_gateway.upstream.race import (
     Order,
     ProviderSelection,
 )
-from websearch_gateway.upstream.tracing import traced_upstream
+from websearch_gateway.upstream.tracing import TracedUpstream
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
             CleanedSearcher, addresses=address_policy(settings)
         ),  # within the breaker, which learns what it refuses
         *((partial(BudgetedSearcher, ledger=ledger, most_usd=bare.most_usd),) if bare.price_usd else ()),
-        partial(LayeredSearcher, layer=traced_upstream(bare.name)),
+        partial(LayeredSearcher, layer=TracedUpstream(bare.name)),
     )
     layers_of_a_request = (limiter, Stopwatch(record))
     paced: Searcher = replace(bare, layers=layers_of_a_request, on_headers=limiter.learn)
@@ -172,7 +172,7 @@ def _layered_engine(
         partial(LayeredEngine, layer=BurstGate(engine.name)),
         partial(LayeredEngine, layer=breaker),
         partial(BudgetedEngine, ledger=ledger, most_usd=engine.most_usd, likely_usd=engine.likely_usd),
-        partial(LayeredEngine, layer=traced_upstream(engine.name)),
+        partial(LayeredEngine, layer=TracedUpstream(engine.name)),
         partial(LayeredEngine, layer=Stopwatch(record)),
     )
     bare: AnswerEngine = engine

@@ -282,6 +282,9 @@ class Serving(SettingsGroup):
         description="The toolsets whose tools are listed; `all` for every one. Unless it is set, `docs` joins "
         "as soon as a site is indexed.",
     )
+    playground: Literal["on", "off"] = Field(
+        "on", description="Whether the HTTP server has the page `/play`, where a person can ask."
+    )
     max_reply_tokens: int = Field(
         20_000, ge=2_000, description="The largest reply of a tool, in tokens of three bytes. Agents cut at 25,000."
     )
@@ -339,7 +342,7 @@ class Serving(SettingsGroup):
             raise ValueError(f"unknown toolset; choose from {', '.join(TOOLSETS)} or all")
         return value
 
-    _mode_case = any_case("auth_mode")
+    _mode_case = any_case("auth_mode", "playground")
 
 
 HTTP_LIMITS = {

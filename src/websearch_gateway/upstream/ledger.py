@@ -26,6 +26,7 @@ from websearch_gateway.ports import State
 from websearch_gateway.upstream.best_effort import BestEffort
 from websearch_gateway.upstream.health import BOUNDS
 from websearch_gateway.upstream.telemetry import CallRecord
+from websearch_gateway.upstream.tracing import note_booked
 
 _log = logging.getLogger(__name__)
 
@@ -192,6 +193,7 @@ class Ledger:
 
     def _settle(self, day: str, user: str, upstream: str, micros: int, reserved: Mapping[str, int]) -> None:
         self._paid_micros[upstream] += micros
+        note_booked(upstream, micros / _MICROS)
         total, of_user = _total(day), _of_user(day, user)
         self._post(
             {

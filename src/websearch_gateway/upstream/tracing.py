@@ -1,4 +1,5 @@
-"""Spans: one for each call of a tool, with child spans for its stages, its upstreams and the pages that it reads.
+"""Spans: one for each call of a tool, with child spans for its stages, its upstreams and the pages that it reads; and
+for whoever watches a call, the upstreams that it asked (`watching`).
 
 This uses only the API of OpenTelemetry, which records nothing until `entrypoints/exporting.py` or the surrounding
 process sets up its SDK. Below a call that is not recorded, spans cost almost nothing. A span holds names from the code,
@@ -11,8 +12,10 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -79,20 +82,90 @@ def stage(name: str) -> Callable[[F], F]:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """The layer that gives its call a child span: of a stage, or of an upstream (kind CLIENT)."""
+    """The layer that gives its call a child span: that of a stage."""
 
     name: str
-    kind: SpanKind = SpanKind.INTERNAL
 
     async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
         """The result of `call()`."""
-        with child_span(self.name, self.kind):
+        with child_span(self.name):
             return await call()
 
 
-def traced_upstream(name: str) -> Traced:
+@dataclass(slots=True)
+class AskedUpstream:
+    """An upstream that a watched call asked: `seconds` in all its calls, and `usd` that the ledger booked for them.
+
+    `outcome` is that of the last call: empty while it runs, then `ok`, the error's code or `CANCELLED`.
+    """
+
+    name: str
+    calls: int = 0
+    seconds: float = 0.0
+    outcome: str = ""
+    usd: float = 0.0
+
+
+class Watch:
+    """What the upstreams of one call did. `tell` gets each one that began or ended; it must not raise."""
+
+    def __init__(self, tell: Callable[[AskedUpstream], None]) -> None:
+        self.asked: dict[str, AskedUpstream] = {}
+        self._tell = tell
+
+    def note(self, name: str, outcome: str, seconds: float = 0.0) -> None:
+        """A call of the upstream `name` began (`outcome` is empty) or ended."""
+        asked = self.of(name)
+        asked.outcome, asked.seconds = outcome, asked.seconds + seconds
+        asked.calls += not outcome
+        self._tell(asked)
+
+    def of(self, name: str) -> AskedUpstream:
+        """The upstream of that name."""
+        return self.asked.setdefault(name, AskedUpstream(name))
+
+
+_WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watching(tell: Callable[[AskedUpstream], None]) -> Iterator[Watch]:
+    """Watch the upstreams that this block and the tasks it starts ask."""
+    watch = Watch(tell)
+    token = _WATCH.set(watch)
+    try:
+        yield watch
+    finally:
+        _WATCH.reset(token)
+
+
+def note_booked(upstream: str, usd: float) -> None:
+    """The ledger booked `usd` for a call of `upstream`."""
+    if usd and (watch := _WATCH.get()) is not None:
+        watch.of(upstream).usd += usd
+
+
+@dataclass(frozen=True, slots=True)
+class TracedUpstream:
     """The layer around the calls of an upstream. Its span has the host, the last HTTP status and the retries."""
-    return Traced(f"upstream {name}", SpanKind.CLIENT)
+
+    upstream: str
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """The result of `call()`."""
+        watch = _WATCH.get()
+        if watch is not None:
+            watch.note(self.upstream, "")
+        started, outcome = time.monotonic(), "ok"
+        try:
+            with child_span(f"upstream {self.upstream}", SpanKind.CLIENT):
+                return await call()
+        except BaseException as error:
+            outcome = _outcome(error)
+            raise
+        finally:
+            if watch is not None:
+                watch.note(self.upstream, outcome, time.monotonic() - started)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +192,15 @@ def _recorded(span: Span) -> Iterator[Span]:
     with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
             yield span
-        except asyncio.CancelledError:
-            # Not an error: another upstream was faster, or the caller left.
-            span.set_attribute("error.type", "CANCELLED")
-            raise
         except BaseException as error:
-            span.set_attribute("error.type", error.code if isinstance(error, SearchError) else type(error).__name__)
-            span.set_status(StatusCode.ERROR)
+            span.set_attribute("error.type", _outcome(error))
+            # Cancelled is not an error: another upstream was faster, or the caller left.
+            if not isinstance(error, asyncio.CancelledError):
+                span.set_status(StatusCode.ERROR)
             raise
+
+
+def _outcome(error: BaseException) -> str:
+    if isinstance(error, asyncio.CancelledError):
+        return "CANCELLED"
+    return error.code if isinstance(error, SearchError) else type(error).__name__

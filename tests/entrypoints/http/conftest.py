@@ -10,9 +10,11 @@ from typing import Any
 
 import httpx2
 import pytest
+import pytest_asyncio
 import uvicorn
 from starlette.applications import Starlette
 
+from tests.entrypoints.http.browsing import browser_tabs
 from tests.patience import PATIENCE, PATIENT, be_patient
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.http.connections import Connections
@@ -53,6 +55,9 @@ async def served(app: Starlette, connections: Connections | None = None) -> Asyn
         finally:
             server.should_exit = True
             await serving
+
+
+browse = pytest_asyncio.fixture(scope="module", loop_scope="module", name="browse")(browser_tabs)
 
 
 @pytest.fixture

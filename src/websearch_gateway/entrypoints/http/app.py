@@ -24,6 +24,7 @@ from websearch_gateway.entrypoints.http.health import LoopLag, healthz, metrics_
 from websearch_gateway.entrypoints.http.mcp_endpoint import McpEndpoint
 from websearch_gateway.entrypoints.http.middleware import Frame, HostOriginCheck, RequestBody, Tracing
 from websearch_gateway.entrypoints.http.openapi import description_routes, openapi
+from websearch_gateway.entrypoints.http.playground import play_routes
 from websearch_gateway.entrypoints.http.replies import refusal
 from websearch_gateway.entrypoints.http.rest import tool_routes
 from websearch_gateway.entrypoints.http.status import status_endpoint
@@ -99,6 +100,7 @@ def _routes(
     ]
     routes += tool_routes(callable_tools(settings), gateway)
     routes += compatible_routes(gateway)
+    routes += play_routes(settings, gateway)
     routes += description_routes(
         lambda toolsets: openapi(listed(toolsets), with_token=verifier is not None), lambda: toolsets_of(settings)
     )

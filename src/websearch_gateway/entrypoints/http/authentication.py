@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from websearch_gateway.entrypoints.http.tokens import Verifier
 
 METADATA = "/.well-known/oauth-protected-resource"
-OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", METADATA, f"{METADATA}/mcp"})
-"""Paths served without a token: those for getting one, and those for load balancers."""
+OPEN_PATHS = frozenset(
+    {"/healthz", "/readyz", "/openapi.json", "/docs", "/play", "/play.js", METADATA, f"{METADATA}/mcp"}
+)
+"""Paths served without a token: those for getting or giving one, and those for load balancers."""
 _TOKEN_PARAMETER = re.compile(r".*(?:token|apikey)|jwt|key|auth|authorization|bearer", re.DOTALL)
 """The names of parameters with a token, in lower case and without punctuation."""
 _TOKEN = re.compile(rf"(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*|{PREFIX}[\w-]{{20}}", re.ASCII)

@@ -1,4 +1,6 @@
-"""HTML pages for people. They hold no script, load nothing, and carry the policy that forbids both."""
+"""HTML pages for people. Except for the playground they hold no script, load nothing, and carry the policy that forbids
+both.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,20 @@ def style() -> str:
 
 
 @cache
-def policy() -> str:
-    """The Content-Security-Policy that allows the style sheet and inline icons, and nothing else."""
-    digest = base64.b64encode(hashlib.sha256(style().encode()).digest()).decode()
+def policy(*more: str, script: bool = False) -> str:
+    """The Content-Security-Policy that allows the style sheet and inline icons, and nothing else.
+
+    Args:
+        more: further style sheets that it allows.
+        script: also scripts of this server, which may ask it, but never write HTML (Trusted Types).
+    """
+    digests = [base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode() for sheet in (style(), *more)]
+    sheets = " ".join(f"'sha256-{digest}'" for digest in digests)
+    scripts = ("script-src 'self'", "connect-src 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'")
     allowed = (
         "default-src 'none'",
-        f"style-src 'sha256-{digest}'",
+        f"style-src {sheets}",
+        *(scripts if script else ()),
         "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",

@@ -69,14 +69,16 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     gateway = LazyGateway(settings.over_http(), owns_process=True)
     await gateway.get()  # report bad settings before anything listens
+    app = create_app(settings, gateway)
     async with exporting(settings):
         with listening(host, port) as listener:
             place = (f"[{host}]" if ":" in host else host, listener.getsockname()[1])
             _log.info("Serving MCP at http://%s:%s/mcp", *place)
             _log.info("The REST API is described at http://%s:%s/docs; / is the status page", *place)
+            if settings.playground == "on":
+                _log.info("A person asks at http://%s:%s/play", *place)
             asyncio.get_running_loop().set_exception_handler(AcceptErrors())
             connections = Connections(min(MOST_CONNECTIONS, raise_file_limit() // 2))
-            app = create_app(settings, gateway)
             server = uvicorn.Server(uvicorn_config(app, connections, settings.search_deadline_seconds))
             _end_by_force(server, settings.search_deadline_seconds + CLOSE_SECONDS)
             await server.serve([listener])

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 
+from tests.entrypoints.http.browsing import IN_BROWSER, LEAST_CONTRAST, PHONE, TABLET, WIDE, Open
 from tests.entrypoints.http.calls import post, search
 from tests.entrypoints.http.conftest import Door, address
 from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, NOW, SPENT
@@ -18,63 +14,9 @@ from websearch_gateway.admin.operations import Snapshot
 from websearch_gateway.entrypoints.http.status import rendered
 from websearch_gateway.sandbox import Sandbox
 
-if TYPE_CHECKING:
-    from playwright.async_api import Page
+pytestmark = IN_BROWSER
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM, reason="Chromium is missing; `make test` installs it"),
-    pytest.mark.asyncio(loop_scope="module"),  # one browser for all these tests
-]
-
-WIDE, TABLET, PHONE = (1280, 860), (820, 1180), (360, 740)
 STYLE = files("websearch_gateway.entrypoints.http").joinpath("style.css").read_text()
-
-# The least contrast between a text and what is behind it, by the formula of WCAG 2.2 (relative luminance).
-LEAST_CONTRAST = """() => {
-  const rgb = color => color.match(/[\\d.]+/g).map(Number);
-  const light = color => {
-    const [r, g, b] = rgb(color).map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
-    return .2126 * r + .7152 * g + .0722 * b;
-  };
-  const behind = node => {
-    for (; node; node = node.parentElement) {
-      const color = getComputedStyle(node).backgroundColor;
-      if (rgb(color)[3] !== 0) return color;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const found = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const node = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || node.closest("svg")) continue;
-    const [a, b] = [light(getComputedStyle(node).color), light(behind(node))].sort((x, y) => y - x);
-    found.push((a + .05) / (b + .05));
-  }
-  return Math.min(...found);
-}"""
-
-Open = Callable[..., AbstractAsyncContextManager["Page"]]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browse() -> AsyncIterator[Open]:
-    """A function that opens a tab of a given size and colour scheme."""
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=CHROMIUM)
-
-        @asynccontextmanager
-        async def tab(size: tuple[int, int] = WIDE, scheme: str = "light") -> AsyncIterator[Page]:
-            width, height = size
-            page = await browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-            yield page
-            await page.close()
-
-        yield tab
-        await browser.close()
 
 
 async def test_the_served_page_shows_the_calls_and_loads_nothing_else(

@@ -1,0 +1,345 @@
+"""The page `/play`, where a person asks and sees what happens.
+
+The page is the same for everybody and says nothing about this gateway, so it needs no token. Its script posts to
+`/play/ask`, with the person's token if one is needed, and shows the events of the reply. `/play/ask` serves only this
+page: not other origins, and not programs, which have `/v1`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.entrypoints.http.authentication import caller_of, require_scope
+from websearch_gateway.entrypoints.http.pages import Html, document, page_reply, policy, tag
+from websearch_gateway.entrypoints.http.replies import failure, own_shape, refusal
+from websearch_gateway.entrypoints.http.rest import json_object
+from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.tools import Tool, callable_tools
+from websearch_gateway.entrypoints.tools.base import COPIES, Arguments
+from websearch_gateway.errors import SearchValidationError, shown
+from websearch_gateway.models import Caller
+from websearch_gateway.results import DocsSearchResponse, PagePassages, SearchResponse, WebSearchResponse, WireModel
+from websearch_gateway.settings import Settings
+from websearch_gateway.upstream.tracing import AskedUpstream, watching
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An argument of a tool, by its name on the wire, as a field of the form."""
+
+    argument: str
+    label: str
+    kind: str = "text"
+    sample: str = ""
+    required: bool = False
+
+
+_SAMPLE = "How tall is the Eiffel Tower?"
+_DOMAIN = Field("includeDomains", "Only this domain (optional)", sample="example.org")
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One tool of the page. `stage` is what it does first."""
+
+    tool: str
+    title: str
+    about: str
+    stage: str
+    fields: tuple[Field, ...]
+
+
+TABS = (
+    Tab(
+        "search_web",
+        "Answer",
+        "A short answer from the web with its citations. Point at a citation or focus it to see the quote.",
+        "Checking the question",
+        (
+            Field("query", "Question", sample=_SAMPLE, required=True),
+            _DOMAIN,
+            Field("verifyCitations", "Read the cited pages and quote them", "checkbox"),
+        ),
+    ),
+    Tab(
+        "web_search",
+        "Web results",
+        "Pages that search providers find, with their text.",
+        "Checking the query",
+        (Field("query", "Query", sample="Eiffel Tower height", required=True), _DOMAIN),
+    ),
+    Tab(
+        "read_from_page",
+        "One page",
+        "The passages of one page that answer a question.",
+        "Reading the page",
+        (
+            Field("url", "Address of the page", "url", "https://example.org/", required=True),
+            Field("query", "Question", sample=_SAMPLE, required=True),
+        ),
+    ),
+    Tab(
+        "search_docs",
+        "Documentation",
+        "Sections of the documentation that this gateway has indexed.",
+        "Searching the index",
+        (
+            Field("query", "Question", sample="How do I set a timeout?", required=True),
+            Field("siteId", "Only this site (optional)"),
+        ),
+    ),
+)
+
+
+def play_routes(settings: Settings, gateway: LazyGateway) -> list[BaseRoute]:
+    """The routes of the page; none if it is off."""
+    if settings.playground == "off":
+        return []
+    tools = {tool.name: tool for tool in callable_tools(settings)}
+    kept = {tab.tool: (tools.get(tab.tool), tab.stage) for tab in TABS}
+    with_token = settings.auth_mode != "none"
+
+    async def play(_: Request) -> Response:
+        headers = {"Content-Security-Policy": policy(_style(), script=True)}
+        return page_reply(rendered(with_token=with_token), headers=headers)
+
+    async def script(_: Request) -> Response:
+        return Response(_file("play.js"), media_type="text/javascript")
+
+    return [
+        Route("/play", play),
+        Route("/play.js", script),
+        Route("/play/ask", _ask_endpoint(kept, gateway, settings.public_url), methods=["POST"]),
+    ]
+
+
+@cache
+def _file(name: str) -> str:
+    return files("websearch_gateway.entrypoints.http").joinpath(name).read_text(encoding="utf-8")
+
+
+def _style() -> str:
+    return _file("play.css")
+
+
+@cache
+def rendered(*, with_token: bool) -> str:
+    """The whole page. `with_token`: a form asks for the token that callers need."""
+    tabs = (_tab(tab, selected=tab is TABS[0]) for tab in TABS)
+    panels = (_panel(tab, selected=tab is TABS[0]) for tab in TABS)
+    return document(
+        "Ask · websearch-gateway",
+        tag("header", tag("p", "websearch-gateway", class_="name"), tag("h1", "Ask the web")),
+        tag(
+            "main",
+            tag("noscript", tag("p", "This page needs its script, /play.js.")),
+            *([_token_form()] if with_token else []),
+            tag("section", tag("div", *tabs, role="tablist", aria_label="What to ask for", class_="tabs"), *panels),
+            class_="play",
+        ),
+        head=Html(tag("style", Html(_style())) + tag("script", src="/play.js", defer="")),
+    )
+
+
+def _token_form() -> Html:
+    note = "This gateway wants a token. The page keeps it in memory until you close or reload it."
+    form = tag(
+        "form",
+        tag("label", "Token", for_="token"),
+        _void(
+            "input", id="token", type="password", autocomplete="off", spellcheck="false", aria_describedby="token-note"
+        ),
+        tag("button", "Use it", type="submit"),
+        tag("button", "Forget it", type="button", id="forget", hidden=""),
+        id="token-form",
+    )
+    return tag(
+        "section", tag("h2", "Token"), tag("p", note, id="token-note"), form, tag("p", role="status", id="token-state")
+    )
+
+
+def _tab(tab: Tab, *, selected: bool) -> Html:
+    return tag(
+        "button",
+        tab.title,
+        type="button",
+        role="tab",
+        id=f"tab-{tab.tool}",
+        aria_controls=f"panel-{tab.tool}",
+        aria_selected=str(selected).lower(),
+        tabindex=0 if selected else -1,
+    )
+
+
+def _panel(tab: Tab, *, selected: bool) -> Html:
+    form = tag(
+        "form",
+        *(_field(tab.tool, field) for field in tab.fields),
+        tag("button", "Ask", type="submit"),
+        tag("button", "Stop", type="button", class_="stop", hidden=""),
+    )
+    return tag(
+        "div",
+        tag("p", tab.about, class_="about"),
+        form,
+        tag("ol", class_="stages", aria_live="polite", aria_label="What happens"),
+        tag("p", role="status", class_="outcome"),
+        tag("p", role="alert", class_="alert"),
+        tag("div", class_="result"),
+        role="tabpanel",
+        id=f"panel-{tab.tool}",
+        aria_labelledby=f"tab-{tab.tool}",
+        data_tool=tab.tool,
+        **({} if selected else {"hidden": ""}),
+    )
+
+
+def _field(tool: str, field: Field) -> Html:
+    name = f"{tool}-{field.argument}"
+    held = {"id": name, "data_argument": field.argument, "type": field.kind}
+    label = tag("label", field.label, for_=name)
+    if field.kind == "checkbox":
+        return tag("p", _void("input", **held, checked=""), label, class_="check")
+    need = {"required": ""} if field.required else {}
+    box = _void("input", **held, **need, placeholder=field.sample, autocomplete="off", maxlength=2_000)
+    return tag("p", label, box)
+
+
+def _void(name: str, **attributes: str | float) -> Html:
+    """An element that has no end tag."""
+    return Html(tag(name, **attributes).removesuffix(f"</{name}>"))
+
+
+Kept = Mapping[str, tuple[Tool | None, str]]
+"""Tool of a tab -> the tool, or None if TOOLSETS leaves it out, and its first stage."""
+
+
+def _ask_endpoint(kept: Kept, gateway: LazyGateway, public_url: str | None) -> Callable[[Request], Awaitable[Response]]:
+    async def ask(request: Request) -> Response:
+        if not _is_own_page(request, public_url):
+            return refusal(403, "VALIDATION", "Only the page /play of this server may ask here; programs use /v1.")
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            return refusal(415, "VALIDATION", "Send JSON, with Content-Type: application/json.")
+        try:
+            body = json_object(await request.body())
+            name, given = str(body.get("tool")), body.get("arguments")
+            tool, stage = kept.get(name, (None, ""))
+            if tool is None:
+                raise SearchValidationError(f"This gateway does not offer {shown(name)}; see TOOLSETS.")
+            require_scope(request, tool.needed_scope)
+            arguments = tool.parse(given if isinstance(given, dict) else {})
+        except SearchValidationError as error:
+            return failure(error)
+        events = _events(_Call(tool, arguments, caller_of(request), gateway), stage)
+        return StreamingResponse(events, media_type="application/x-ndjson", headers={"X-Accel-Buffering": "no"})
+
+    return ask
+
+
+def _is_own_page(request: Request, public_url: str | None) -> bool:
+    """Whether our own page sent the request. Browsers set both headers and no script can change them:
+    https://fetch.spec.whatwg.org/#origin-header, https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+    """
+    origin = urlsplit(request.headers.get("origin", "").lower())
+    own = {request.headers["host"].lower(), urlsplit((public_url or "").lower()).netloc}
+    return (
+        bool(origin.netloc)
+        and origin.netloc in own
+        and request.headers.get("sec-fetch-site", "same-origin") == "same-origin"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of a tool."""
+
+    tool: Tool
+    arguments: Arguments
+    caller: Caller
+    gateway: LazyGateway
+
+    async def run(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        """Call the tool. `tell` gets each stage and each upstream as they come, and last the result or the error."""
+        COPIES.set(1)
+
+        async def progress(message: str) -> None:
+            tell({"stage": message})
+
+        with watching(lambda asked: tell({"upstream": asdict(asked)})) as watch:
+            try:
+                result = await self.tool.call(await self.gateway.get(), self.arguments, self.caller, progress)
+                end: dict[str, Any] = {"result": result.model_dump(mode="json", by_alias=True)}
+                end["why"] = why_nothing(result, list(watch.asked.values()))
+            except Exception as error:  # the entrypoint: the reply has begun, so the error becomes its last event
+                end = own_shape(describe(error), 500)
+            tell({**end, "upstreams": [asdict(asked) for asked in watch.asked.values()]})
+
+
+async def _events(call: _Call, stage: str) -> AsyncIterator[bytes]:
+    """The events of a call, a line of JSON each, with the seconds since it began."""
+    started = time.monotonic()
+    waiting: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+
+    def tell(event: dict[str, Any]) -> None:
+        waiting.put_nowait({**event, "seconds": round(time.monotonic() - started, 3)})
+
+    tell({"stage": stage})
+    task = asyncio.create_task(call.run(tell))
+    task.add_done_callback(lambda _: waiting.put_nowait(None))
+    try:
+        while (event := await waiting.get()) is not None:
+            yield json.dumps(event, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    finally:
+        task.cancel()  # the person has left or pressed Stop
+
+
+def why_nothing(result: WireModel, asked: list[AskedUpstream]) -> str:
+    """Why a result is empty and what to try, in words; empty if it is not."""
+    match result:
+        case SearchResponse(citations=(), sources=(), text=text) if not text.strip():
+            return _why_not_found(result.cache, asked)
+        case SearchResponse(citations=()):
+            return "The answer names no page that supports it, so nothing in it is proven. The warnings say more."
+        case WebSearchResponse(results=()):
+            return _why_not_found(result.cache, asked)
+        case PagePassages(queries=queries) if not any(query.results for query in queries):
+            seen = f" It says: {result.note}." if result.note else ""
+            return f"The page was read, but none of its passages answers that.{seen} Try words that the page uses."
+        case DocsSearchResponse(results=()):
+            return (
+                "No section matches. Use words of that documentation, or leave the site out. An operator adds sites "
+                "with `websearch-gateway docs add URL`."
+            )
+    return ""
+
+
+def _why_not_found(cache: str, asked: list[AskedUpstream]) -> str:
+    answered = [one.name for one in asked if one.outcome == "ok"]
+    failed = [f"{one.name} ({one.outcome})" for one in asked if one.outcome not in ("ok", "", "CANCELLED")]
+    said = []
+    if answered:
+        said.append(f"{_and(answered)} answered, but found no page for these words.")
+    if failed:
+        said.append(f"{_and(failed)} failed.")
+    if not asked:
+        said.append(
+            "No upstream was asked." if cache == "miss" else "An earlier search found nothing, and the cache kept that."
+        )
+    return " ".join([*said, "Try fewer or other words, and no domain."])
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
