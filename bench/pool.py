@@ -15,10 +15,10 @@ from random import Random
 from bench.table import Row
 from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.errors import Exhausted, SearchTimeoutError
-from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
+from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.ports import Searcher
 from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
-from websearch_gateway.upstream.layers import CircuitBreaker, LayeredSearcher
+from websearch_gateway.upstream.layers import CircuitBreaker, Layered
 from websearch_gateway.upstream.race import FallbackSearcher, Hedging
 
 CALLS, CALLS_PER_SECOND, DEADLINE = 5000, 2.0, 15.0
@@ -40,12 +40,12 @@ class Vendor:
     def __post_init__(self) -> None:
         self._random = Random(self.seed)
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+    async def ask(self, call: Call) -> SearchResults:
         seconds = self.slower * self._random.lognormvariate(math.log(MEDIAN), _SIGMA)
         if self._random.random() < self.stalls:
             seconds = math.inf
-        if seconds > deadline.remaining():
-            await asyncio.sleep(deadline.remaining())
+        if seconds > call.remaining():
+            await asyncio.sleep(call.remaining())
             raise SearchTimeoutError(f"{self.name} did not answer in time.")
         await asyncio.sleep(seconds)
         return SearchResults((_HIT,), self.name)
@@ -106,7 +106,7 @@ async def _simulate(hedging: bool, stalls: float, slower: float) -> Run:
         nonlocal unanswered
         began = now()
         try:
-            await chain.search(SearchQuery("scripted"), Deadline.after(DEADLINE, now))
+            await chain.ask(Call.of(SearchQuery("scripted"), Deadline.after(DEADLINE, now)))
         except Exhausted:
             unanswered += 1
         return now() - began
@@ -121,4 +121,4 @@ async def _simulate(hedging: bool, stalls: float, slower: float) -> Run:
 
 def _layered(vendor: Vendor, health: HealthRegistry) -> Searcher:
     record = health.of(vendor.name)
-    return LayeredSearcher(LayeredSearcher(vendor, Stopwatch(record)), CircuitBreaker(record))
+    return Layered(vendor, (CircuitBreaker(record), Stopwatch(record)))

@@ -82,13 +82,9 @@ class SearchError(Exception):
         message: one sentence for the caller: what is wrong and what to do about it.
         retry_after: seconds after which the same call may succeed, if known.
         details: JSON-ready facts for a program, such as the limits that were broken.
-
-    Attributes:
-        cost_usd: what the failed call cost.
     """
 
     code: ErrorCode = "PROVIDER"
-    cost_usd: float = 0.0
 
     def __init__(
         self,

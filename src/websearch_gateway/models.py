@@ -1,15 +1,27 @@
 """The values that the layers pass to each other.
 
-All are frozen and without logic. Add a field with a default, and a line about its unit or shape.
+All are frozen and without logic, but for the bill of a call. Add a field with a default, and a line about its unit or
+shape.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Literal
+from types import TracebackType
+from typing import Any, Generic, Literal, Self, TypeVar
+
+T = TypeVar("T")
+
+Progress = Callable[[str], Awaitable[None]]
+"""Receives a short description of what the gateway is doing. Must not raise."""
+
+
+async def no_progress(_: str) -> None:
+    """The Progress for a caller who needs no reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +32,7 @@ class Deadline:
     clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
 
     @classmethod
-    def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
+    def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Self:
         """A deadline `seconds` from now."""
         return cls(clock() + seconds, clock)
 
@@ -28,9 +40,9 @@ class Deadline:
         """Seconds left; zero after the deadline."""
         return max(0.0, self.at - self.clock())
 
-    def within(self, seconds: float) -> Deadline:
+    def within(self, seconds: float) -> Self:
         """The earlier of this deadline and `seconds` from now."""
-        return Deadline(min(self.at, self.clock() + seconds), self.clock)
+        return replace(self, at=min(self.at, self.clock() + seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +164,7 @@ class SearchQuery:
     `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `include_domains` and
     `exclude_domains` are the call's lists within the operator's (see text.domains). `verify_citations` reads the
     cited pages. `variant` separates calls that
-    differ only in something that providers do not see, such as the choice of providers. `user` pays for the call; it is
-    not part of the question and never sent. `behind` says that another upstream was asked before in this call, so that
-    one whose key is rejected is skipped.
+    differ only in something that providers do not see, such as the choice of providers.
     """
 
     text: str
@@ -169,8 +179,113 @@ class SearchQuery:
     exclude_domains: tuple[str, ...] = ()
     verify_citations: bool = False
     variant: str = ""
+
+
+class Bill:
+    """What a call has cost so far, in USD. Whoever sends a paid request books it here, at once.
+
+    A call that fails or is cancelled can return no price, so its bill outlives it. Each upstream has its `part` of the
+    bill, and what it books there counts in the whole. `own_usd` leaves out what the parts of this part cost.
+
+    Attributes:
+        usd: the cost with that of all parts.
+        own_usd: the cost without that of the parts.
+        requests: how many requests were sent, with those of all parts.
+        tokens: how many tokens servers counted; None before the first count.
+        is_estimate: a server gave no usable count of its tokens.
+    """
+
+    __slots__ = ("_booked", "_expected", "_whole", "is_estimate", "own_usd", "requests", "tokens", "usd")
+
+    def __init__(self, whole: Bill | None = None) -> None:
+        self._whole = whole
+        self._booked = self._expected = self.usd = self.own_usd = 0.0
+        self.requests = 0
+        self.tokens: int | None = None
+        self.is_estimate = False
+
+    def part(self) -> Bill:
+        """The part of one more upstream."""
+        return Bill(self)
+
+    def book(self, usd: float) -> None:
+        """Add the price of a request; a negative one takes it back."""
+        self._booked += usd
+        self._add_up()
+
+    def expect(self, usd: float) -> None:
+        """Assume that this part costs `usd` at least, while the price of its requests is not known; 0 once it is."""
+        self._expected = usd
+        self._add_up()
+
+    def note_request(self) -> None:
+        """Count a request that is sent."""
+        bill: Bill | None = self
+        while bill is not None:
+            bill.requests += 1
+            bill = bill._whole
+
+    def count(self, tokens: int | None) -> None:
+        """Add a server's count of the tokens of a reply; None if it gives none that is usable."""
+        self.tokens = (self.tokens or 0) + (tokens or 0)
+        self.is_estimate = self.is_estimate or tokens is None
+
+    def _add_up(self) -> None:
+        own = max(self._booked, self._expected) if self._expected else self._booked
+        change, self.own_usd = own - self.own_usd, own
+        bill: Bill | None = self
+        while bill is not None:
+            bill.usd += change
+            bill = bill._whole
+
+
+class OneTask(Generic[T]):
+    """Work that several parts of a call need and that is done once. Leaving the context cancels it."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[T] | None = None
+
+    async def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of the `work` of the first caller."""
+        if self._task is None:
+            self._task = asyncio.create_task(work())
+        return await asyncio.shield(self._task)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Deadline):
+    """A call on its way down: its deadline with the question, the caller and the bill.
+
+    Attributes:
+        query: the question; empty for a call that only reads.
+        progress: tells the caller what is going on.
+        user: who pays.
+        bill: what the call has cost so far, or the part of an upstream.
+        behind: another upstream was asked before, so one whose key is rejected is skipped.
+        gathering: what raw search finds for the question, once for all engines; None if nobody shares it.
+    """
+
+    query: SearchQuery = SearchQuery("")
+    progress: Progress = field(default=no_progress, compare=False, repr=False)
     user: str = field(default="local", compare=False, repr=False)
+    bill: Bill = field(default_factory=Bill, compare=False, repr=False)
     behind: bool = field(default=False, compare=False, repr=False)
+    gathering: OneTask[Gathered] | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, query: SearchQuery, deadline: Deadline, progress: Progress = no_progress, user: str = "local") -> Self:
+        """The call for `query`, with a new bill."""
+        return cls(deadline.at, deadline.clock, query, progress, user)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +369,6 @@ class SearchResults:
     hits: tuple[Hit, ...]
     provider: str
     applied: AppliedFilters = AppliedFilters()
-    cost_usd: float = 0.0
     warnings: tuple[str, ...] = ()
     bodies: tuple[bytes, ...] = field(default=(), repr=False)
     fallback: Fallback | None = None
@@ -302,7 +416,7 @@ class Answer:
 
     `provider` says how it was made: `MODEL-web-search`, `MODEL-over-PROVIDER` or `PROVIDER-raw-search`. `sources` are
     the pages that were found or read, cited or not. `search_suggestions` is HTML that must be shown
-    unchanged beside the answer. `searched_usd` is the part of `cost_usd` that the search layer has already booked.
+    unchanged beside the answer.
     """
 
     text: str
@@ -311,9 +425,7 @@ class Answer:
     model: str | None = None
     sources: tuple[Source, ...] = ()
     search_suggestions: str | None = None
-    searched_usd: float = 0.0
     usage: TokenUsage = TokenUsage()
-    cost_usd: float = 0.0
     applied: AppliedFilters = field(default_factory=AppliedFilters)
     warnings: tuple[str, ...] = ()
     fallback: Fallback | None = None
@@ -359,7 +471,6 @@ class Gathered:
 
     results: SearchResults
     pages: Mapping[str, Page]
-    cost_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,6 +509,8 @@ __all__ = [
     "LONGEST_URL",
     "Answer",
     "AppliedFilters",
+    "Bill",
+    "Call",
     "Caller",
     "Capabilities",
     "ContentRequest",
@@ -407,9 +520,11 @@ __all__ = [
     "Gathered",
     "Hit",
     "HttpRequest",
+    "OneTask",
     "Page",
     "Passage",
     "PassagesRequest",
+    "Progress",
     "RawSearchRequest",
     "SafeSearch",
     "SearchQuery",
@@ -424,4 +539,5 @@ __all__ = [
     "TokenUsage",
     "Topic",
     "WebSearchRequest",
+    "no_progress",
 ]

@@ -6,62 +6,74 @@ A composite has the interface of its parts, so they nest. A change here changes 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import (
     Answer,
     AppliedFilters,
+    Call,
     Capabilities,
     Deadline,
     Gathered,
     Hit,
     HttpRequest,
     Page,
+    Progress,
     SearchQuery,
     SearchResults,
     StateEntry,
     StateProblem,
     StateUsage,
+    no_progress,
 )
 
 T = TypeVar("T")
-
-Progress = Callable[[str], Awaitable[None]]
-"""Receives a short description of what the gateway is doing. Must not raise."""
+T_co = TypeVar("T_co", covariant=True)
 
 
-async def no_progress(_: str) -> None:
-    """The Progress for a caller who needs no reports."""
-
-
-class Searcher(Protocol):
-    """Anything that turns a query into hits: one vendor, a chain of them, a cache or a breaker around one."""
+class Upstream(Protocol[T_co]):
+    """Anything that serves a call: one vendor, several in a row, or one of these inside its layers."""
 
     @property
     def name(self) -> str: ...
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """Search.
+    async def ask(self, call: Call) -> T_co:
+        """The answer to the call's query. Its cost is on the call's bill, however it ends.
 
         Raises:
-            Refused: do not try another searcher.
+            Refused: the request or a key is wrong; do not try another upstream.
             Unavailable: this one cannot serve now.
-            Exhausted: a composite has tried all of its parts.
+            Exhausted: several in a row have all failed.
         """
         ...
 
 
-class Layer(Protocol):
-    """Wraps any call: a retry, a circuit breaker, a rate limiter, a timer. Layers nest."""
+Searcher = Upstream[SearchResults]
+"""Turns a query into hits."""
 
-    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """Run `call()`, if and when this layer allows it, and return its result.
+AnswerEngine = Upstream[Answer]
+"""Searches and writes a cited answer."""
+
+
+class Layer(Protocol[T]):
+    """Stands before an upstream: a burst gate, a circuit breaker, a rate limiter, a budget, a cleaner, a timer."""
+
+    async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call, /) -> T:
+        """The result of `ask()`, if and when this layer allows it.
 
         Raises:
-            SearchError: raised by `call`, or by the layer instead.
+            SearchError: raised by `ask`, or by the layer instead.
         """
         ...
+
+
+async def through(layers: Sequence[Layer[T]], ask: Callable[[], Awaitable[T]], call: Call) -> T:
+    """The result of `ask()` behind all layers, the outermost first."""
+    for layer in reversed(layers):
+        ask = partial(layer, ask, call)
+    return await ask()
 
 
 class Provider(Protocol):
@@ -105,23 +117,7 @@ class Provider(Protocol):
         ...
 
 
-class AnswerEngine(Protocol):
-    """Searches and writes a cited answer in one call."""
-
-    @property
-    def name(self) -> str: ...
-
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """Answer with citations.
-
-        Raises:
-            Refused: the request or the key is wrong.
-            Unavailable: fall back.
-        """
-        ...
-
-
-class HostedEngine(AnswerEngine, Protocol):
+class HostedEngine(Upstream[Answer], Protocol):
     """An answer engine behind a vendor's API.
 
     `most_usd` is the most that an answer may cost, `likely_usd` the usual cost.
@@ -156,7 +152,7 @@ class Composer(Protocol):
 class Gather(Protocol):
     """Finds and reads the material for an answer."""
 
-    async def __call__(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
+    async def __call__(self, call: Call) -> Gathered:
         """Search, and read the best pages.
 
         Raises:
@@ -242,8 +238,12 @@ class Embedder(Protocol):
         """The weight of the ranking by vectors in a fusion, where the ranking by words has weight 1."""
         ...
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Vectors:
         """One row per text, in order. A text that the embedder does not understand, such as "", gets the zero vector.
+
+        `call` pays; without one the local user does.
 
         Raises:
             Unavailable: the embedder failed. The caller then ranks by words alone and says so, and does not fail.
@@ -345,7 +345,9 @@ __all__ = [
     "Searcher",
     "SparedState",
     "State",
+    "Upstream",
     "Workers",
     "no_progress",
     "problem_of",
+    "through",
 ]

@@ -28,10 +28,9 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.models import Answer, Deadline, SearchQuery
+from websearch_gateway.models import Answer, Call, Deadline, SearchQuery
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.ports import no_progress
 
 KEY = "secret-0123456789"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -61,18 +60,30 @@ def engine(api: EngineApi, handler: Handler, **fields: Any) -> HttpEngine:
     return HttpEngine(api, models, client, Retry(sleep=no_sleep), now=lambda: NOW, **fields)
 
 
+def asking() -> Call:
+    return Call.of(SearchQuery("how high", freshness_hours=24, region="GB"), Deadline.after(60))
+
+
 async def ask(asked: HttpEngine) -> Answer:
-    return await asked.answer(SearchQuery("how high", freshness_hours=24, region="GB"), Deadline.after(60), no_progress)
+    return await asked.ask(asking())
+
+
+async def cost_of(asked: HttpEngine) -> float:
+    """What an answer puts on the bill (USD)."""
+    call = asking()
+    await asked.ask(call)
+    return call.bill.usd
 
 
 @every_api
 async def test_an_answer_names_its_model_and_is_priced(api: EngineApi, reply: dict[str, Any]) -> None:
     model = api.known_models[-1]
-    answer = await ask(engine(api, lambda _: served(200, reply)))
+    call = asking()
+    answer = await engine(api, lambda _: served(200, reply)).ask(call)
     assert (answer.provider, answer.model) == (f"{model.name}-web-search", model.name)
     billed = api.billed(json.dumps(reply).encode())
     assert (answer.usage.prompt, answer.usage.response) == (billed.prompt, billed.response)
-    assert answer.cost_usd == pytest.approx(model.tokens_usd(billed, NOW) + billed.searches * api.search_usd)
+    assert call.bill.usd == pytest.approx(model.tokens_usd(billed, NOW) + billed.searches * api.search_usd)
     assert (answer.applied.freshness, answer.applied.region) == ("prompt", "GB" if api.takes_region else None)
 
 
@@ -89,8 +100,9 @@ async def test_a_reply_without_a_usable_count_costs_the_usual_bill_and_at_least_
     for usage in (value, *spoilt):
         body = reply | {name: usage}
         asked = engine(api, lambda _, body=body: served(200, body))
-        answer = await ask(asked)
-        assert answer.cost_usd >= asked.likely_usd >= api.search_usd
+        call = asking()
+        answer = await asked.ask(call)
+        assert call.bill.usd >= asked.likely_usd >= api.search_usd
         assert answer.usage.prompt == answer.usage.response == 0
         assert "usual cost" in answer.warnings[0]
 
@@ -207,11 +219,11 @@ async def test_a_cost_uses_the_price_of_its_day() -> None:
     billed = api.billed(json.dumps(reply).encode())
     searches = billed.searches * api.search_usd
     asked.now = lambda: datetime(2026, 12, 31, 23, 59, tzinfo=UTC)
-    old = await ask(asked)
+    old = await cost_of(asked)
     asked.now = lambda: datetime(2027, 1, 1, tzinfo=UTC)
-    new = await ask(asked)
-    assert old.cost_usd - searches == pytest.approx((billed.prompt * 0.75 + billed.response * 3.75) / 1e6)
-    assert new.cost_usd - searches == pytest.approx(2 * (old.cost_usd - searches))
+    new = await cost_of(asked)
+    assert old - searches == pytest.approx((billed.prompt * 0.75 + billed.response * 3.75) / 1e6)
+    assert new - searches == pytest.approx(2 * (old - searches))
 
 
 async def test_check_reports_the_vendor_and_date_of_an_ended_model_whether_listed_or_not() -> None:
@@ -251,9 +263,10 @@ async def test_a_paused_reply_is_continued_a_few_times_and_every_turn_is_billed(
 async def test_a_failed_turn_still_costs_the_turns_before_it() -> None:
     api = APIS[0][0]
     replies = iter([served(200, CLAUDE | {"stop_reason": "pause_turn"}), served(400, {})])
-    with pytest.raises(SearchValidationError) as caught:
-        await ask(engine(api, lambda _: next(replies)))
-    assert caught.value.cost_usd > 0.01
+    call = asking()
+    with pytest.raises(SearchValidationError):
+        await engine(api, lambda _: next(replies)).ask(call)
+    assert call.bill.usd > 0.01
 
 
 async def test_an_endless_reply_is_abandoned_at_the_deadline() -> None:
@@ -281,7 +294,7 @@ async def test_lists_of_domains_are_sent_or_the_engine_is_not_called(
         return served(200, reply)
 
     query = SearchQuery("how high", include_domains=include, exclude_domains=exclude)
-    asking = engine(api, handle).answer(query, Deadline.after(60), no_progress)
+    asking = engine(api, handle).ask(Call.of(query, Deadline.after(60)))
     if api.most_domains and not (include and exclude):
         assert (await asking).applied.domains == "upstream"
         assert b"a.example" in sent[0]
@@ -294,7 +307,7 @@ async def test_lists_of_domains_are_sent_or_the_engine_is_not_called(
 async def test_the_gateway_applies_the_rest_of_an_exclusion_list_that_is_too_long() -> None:
     api, reply = APIS[2]
     query = SearchQuery("how high", exclude_domains=tuple(f"host{number}.example" for number in range(21)))
-    answer = await engine(api, lambda _: served(200, reply)).answer(query, Deadline.after(60), no_progress)
+    answer = await engine(api, lambda _: served(200, reply)).ask(Call.of(query, Deadline.after(60)))
     assert answer.applied.domains == "local"
 
 
@@ -303,7 +316,8 @@ async def test_what_a_failed_attempt_was_billed_for_is_part_of_the_cost_of_the_n
     api, reply = APIS[0]
     paused = {**reply, "stop_reason": "pause_turn"}
     replies = [served(200, paused), served(503, {}), served(200, reply)]
-    answer = await ask(engine(api, lambda _: replies.pop(0)))
-    alone = await ask(engine(api, lambda _: served(200, reply)))
-    assert answer.cost_usd == pytest.approx(2 * alone.cost_usd)
+    both, once = asking(), asking()
+    answer = await engine(api, lambda _: replies.pop(0)).ask(both)
+    alone = await engine(api, lambda _: served(200, reply)).ask(once)
+    assert both.bill.usd == pytest.approx(2 * once.bill.usd)
     assert answer.text == alone.text

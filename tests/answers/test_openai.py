@@ -28,12 +28,11 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.models import Answer, Deadline, SearchQuery
+from websearch_gateway.models import Answer, Call, Deadline, SearchQuery
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.decode import MAX_BYTES
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.pipeline.finalize import finalize
-from websearch_gateway.ports import no_progress
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 
@@ -79,9 +78,13 @@ async def connect(sandbox: Sandbox) -> AsyncIterator[Connect]:
         await client.aclose()
 
 
-def ask(engine: HttpEngine, query: SearchQuery | str = QUESTION, seconds: float = 120.0) -> Any:
+def asking(query: SearchQuery | str = QUESTION, seconds: float = 120.0) -> Call:
     query = SearchQuery(query) if isinstance(query, str) else query
-    return engine.answer(query, Deadline.after(seconds), no_progress)
+    return Call.of(query, Deadline.after(seconds))
+
+
+def ask(engine: HttpEngine, query: SearchQuery | str = QUESTION, seconds: float = 120.0) -> Any:
+    return engine.ask(asking(query, seconds))
 
 
 def replies(*given: httpx2.Response | dict[str, Any]) -> tuple[Reply, list[dict[str, Any]]]:
@@ -106,8 +109,9 @@ async def test_a_reply_without_a_usable_count_costs_the_usual_bill_and_at_least_
     for usage in (value, *spoilt):
         reply, _ = replies(httpx2.Response(200, json={**weather, "usage": usage, "tool_usage": None}))
         engine = connect(reply)
-        answer = await ask(engine)
-        assert answer.cost_usd == pytest.approx(engine.likely_usd)
+        call = asking()
+        answer = await engine.ask(call)
+        assert call.bill.usd == pytest.approx(engine.likely_usd)
         assert any("usual cost" in warning for warning in answer.warnings)
         assert answer.usage.response == 0
 
@@ -117,8 +121,9 @@ async def test_a_search_of_an_unknown_kind_is_one_search(connect: Connect) -> No
     for item in weather["output"]:
         item.pop("action", None)
     reply, _ = replies(httpx2.Response(200, json={**weather, "tool_usage": {"web_search": {"num_requests": -3}}}))
-    answer = await ask(connect(reply))
-    assert 0.01 <= answer.cost_usd < 0.02
+    call = asking()
+    await connect(reply).ask(call)
+    assert 0.01 <= call.bill.usd < 0.02
 
 
 def refused(status: int, headers: dict[str, str] | None = None, **error: Any) -> httpx2.Response:
@@ -133,14 +138,15 @@ async def test_an_answer_is_cited_priced_and_honest_about_its_filters(connect: C
         told.append(words)
 
     query = SearchQuery(QUESTION, max_results=4, freshness_hours=24, region="GB")
-    answer = await connect().answer(query, Deadline.after(60), progress)
+    call = Call.of(query, Deadline.after(60), progress)
+    answer = await connect().ask(call)
     assert told == ["Searching the web with gpt-5-nano"]
     assert (answer.provider, answer.model, answer.warnings) == ("gpt-5-nano-web-search", "gpt-5-nano", ())
     assert (answer.applied.freshness, answer.applied.region) == ("prompt", "GB")
     assert answer.spans
     assert all(span.url in answer.text[span.start : span.end] for span in answer.spans)
     tokens = answer.usage.prompt * 0.05e-6 + answer.usage.response * 0.40e-6
-    assert answer.cost_usd == pytest.approx(0.01 + tokens)
+    assert call.bill.usd == pytest.approx(0.01 + tokens)
     assert sandbox.calls("openai") == 1
 
 
@@ -223,9 +229,10 @@ async def test_each_failure_has_its_error_and_is_retried_only_if_that_helps(
 
 async def test_a_declined_answer_has_its_price(connect: Connect, recorded: Callable[[str], dict[str, Any]]) -> None:
     reply, _ = replies(recorded("refusal"))
-    with pytest.raises(SearchValidationError) as declined:
-        await ask(connect(reply))
-    assert declined.value.cost_usd > 0
+    call = asking()
+    with pytest.raises(SearchValidationError):
+        await connect(reply).ask(call)
+    assert call.bill.usd > 0
 
 
 async def test_a_retry_overcomes_a_transient_failure(connect: Connect, sandbox: Sandbox) -> None:
@@ -305,9 +312,10 @@ async def test_a_request_to_an_unknown_model_names_no_effort_and_a_warning_says_
     connect: Connect, recorded: Callable[[str], dict[str, Any]]
 ) -> None:
     reply, requests = replies(recorded("many_calls"))
-    answer = await ask(connect(reply, models=("house-model",)))
+    call = asking()
+    answer = await connect(reply, models=("house-model",)).ask(call)
     assert "reasoning" not in requests[0]
-    assert answer.cost_usd == pytest.approx(0.02)
+    assert call.bill.usd == pytest.approx(0.02)
     assert answer.warnings == ("The price of house-model is unknown: costUsd counts its searches only.",)
 
 
@@ -507,8 +515,9 @@ async def test_an_impossible_count_of_tokens_costs_the_maximum_and_gives_a_warni
     weather["usage"]["output_tokens"] = tokens
     reply, _ = replies(httpx2.Response(200, content=json.dumps(weather).encode()))
     engine = connect(reply)
-    answer = await ask(engine)
-    assert 0.06 < answer.cost_usd <= engine.most_usd
+    call = asking()
+    answer = await engine.ask(call)
+    assert 0.06 < call.bill.usd <= engine.most_usd
     assert any("count of tokens is impossible" in warning for warning in answer.warnings)
     assert answer.usage.response == 0
 

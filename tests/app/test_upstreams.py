@@ -11,7 +11,7 @@ import pytest
 from tests.opening import Open
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import Exhausted, SearchError, SearchNotConfiguredError
-from websearch_gateway.models import Deadline, SearchQuery, SearchRequest, SearchResults
+from websearch_gateway.models import Call, Deadline, SearchQuery, SearchRequest, SearchResults
 from websearch_gateway.results import SearchResponse
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.upstream.health import UpstreamStatus
@@ -50,9 +50,13 @@ async def ask(gateway: Gateway, number: int) -> SearchResponse | SearchError:
         return error
 
 
+def to_find(seconds: float = DEADLINE) -> Call:
+    return Call.of(SearchQuery("eiffel tower"), Deadline.after(seconds))
+
+
 async def find(gateway: Gateway, seconds: float = DEADLINE) -> SearchResults:
     """Raw results, without reading pages."""
-    return await gateway.web.selection.pool.search(SearchQuery("eiffel tower"), Deadline.after(seconds))
+    return await gateway.web.selection.pool.ask(to_find(seconds))
 
 
 def status(gateway: Gateway, name: str) -> UpstreamStatus:
@@ -166,13 +170,14 @@ async def test_a_provider_that_became_slow_is_overtaken_by_the_next_and_still_pa
     gateway: Open, sandbox: Sandbox
 ) -> None:
     async with gateway(search_providers="serper,duckduckgo") as opened:
-        usual = [await find(opened) for _ in range(20)]
-        assert {result.provider for result in usual} == {"serper"}
+        calls = [to_find() for _ in range(20)]
+        assert {(await opened.web.selection.pool.ask(call)).provider for call in calls} == {"serper"}
         sandbox.fault("serper", "delay", seconds=DEADLINE)
-        results = await find(opened)
+        call = to_find()
+        results = await opened.web.selection.pool.ask(call)
         assert status(opened, "serper").breaker == "closed"
     assert results.provider == "duckduckgo"
-    assert results.cost_usd == usual[0].cost_usd > 0, "what was sent to serper; duckduckgo is free"
+    assert call.bill.usd == calls[0].bill.usd > 0, "what was sent to serper; duckduckgo is free"
     await sandbox.wait_for("serper", cancelled=1)
 
 
@@ -182,7 +187,7 @@ async def test_a_slow_one_is_overtaken_too_where_the_call_names_its_providers(ga
             await find(opened)
         sandbox.fault("serper", "delay", seconds=DEADLINE)
         named = opened.web.selection.choose(["serper", "duckduckgo"])
-        results = await named.search(SearchQuery("eiffel tower"), Deadline.after(DEADLINE))
+        results = await named.ask(Call.of(SearchQuery("eiffel tower"), Deadline.after(DEADLINE)))
     assert results.warnings == ("serper was slow; duckduckgo answered before it.",)
 
 

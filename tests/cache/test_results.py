@@ -73,10 +73,6 @@ def test_every_parameter_makes_another_question(cache):
     assert len(keys | {cache.key(QUERY, STORED_ANSWER_ME)}) == len(CHANGES) + 1
 
 
-def test_the_payer_is_not_part_of_the_key(cache):
-    assert cache.key(dataclasses.replace(QUERY, user="ann"), STORED_ANSWER_ME) == cache.key(QUERY, STORED_ANSWER_ME)
-
-
 def test_the_key_reveals_nothing_of_the_question_and_accepts_any_text(cache):
     assert "eiffel" not in cache.key(QUERY, STORED_ANSWER_ME).lower()
     assert cache.key(SearchQuery(text="lone \ud800"), STORED_ANSWER_ME).isascii()

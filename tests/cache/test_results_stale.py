@@ -14,9 +14,8 @@ from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import Exhausted
 from websearch_gateway.models import (
     Answer,
-    Deadline,
+    Call,
     RawSearchRequest,
-    SearchQuery,
     SearchRequest,
     Span,
     WebSearchRequest,
@@ -24,7 +23,6 @@ from websearch_gateway.models import (
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.recall import RateLimits, Recall
 from websearch_gateway.pipeline.search import SearchPipeline
-from websearch_gateway.ports import Progress
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.telemetry import Telemetry
@@ -127,7 +125,7 @@ class Once:
     name = "once"
     asked = 0
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def ask(self, call: Call) -> Answer:
         self.asked += 1
         if self.asked > 1:
             await asyncio.sleep(3600)

@@ -27,7 +27,7 @@ from websearch_gateway.cache.similarity import (
 )
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchProviderError
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import Call
 from websearch_gateway.state.memory import MemoryState
 
 TEXTS = {
@@ -52,7 +52,7 @@ class Shifted(StaticEmbedder):
 class Failing(StaticEmbedder):
     """Embeds documents, never queries."""
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None) -> Any:
         if kind == "query":
             raise SearchProviderError("ollama/x answered with HTTP 429.")
         return self.encode(texts)
@@ -64,7 +64,7 @@ class Hanging(StaticEmbedder):
     def __init__(self) -> None:
         self.calls = 0
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None) -> Any:
         self.calls += 1
         await asyncio.Event().wait()
 
@@ -77,8 +77,8 @@ def subject() -> Subject:
     return Subject("page/1", TEXTS)
 
 
-def soon() -> Deadline:
-    return Deadline.after(60)
+def soon() -> Call:
+    return Call.after(60)
 
 
 async def test_related_texts_are_above_zero_and_unrelated_texts_near_zero() -> None:
@@ -119,7 +119,7 @@ async def test_a_failure_is_reported_without_its_full_stop_and_compares_nothing(
 
 
 async def test_without_time_the_comparison_is_empty_and_names_a_fault() -> None:
-    found = await similarity(Failing()).compare(subject(), [QUERY], Deadline.after(0))
+    found = await similarity(Failing()).compare(subject(), [QUERY], Call.after(0))
     assert found.similarities == {}
     assert found.fault in (TOO_SLOW, "ollama/x answered with HTTP 429")
 
@@ -130,7 +130,7 @@ class Noting(StaticEmbedder):
     def __init__(self) -> None:
         self.rows: list[int] = []
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None) -> Any:
         rows = self.encode(texts)
         return Noted.of(rows, self.rows) if kind == "query" else rows
 
@@ -155,11 +155,11 @@ async def test_an_embedder_that_hangs_is_not_called_for_a_while() -> None:
     embedder, now = Hanging(), [100.0]
     patient = Similarity(embedder, BlobCache(MemoryState()), clock=lambda: now[0])
     for _ in range(3):
-        found = await patient.compare(subject(), [QUERY], Deadline.after(0.5))
+        found = await patient.compare(subject(), [QUERY], Call.after(0.5))
         assert (found.similarities, found.fault) == ({}, TOO_SLOW)
     assert embedder.calls == 1
     now[0] += PAUSE_SECONDS
-    await patient.compare(subject(), [QUERY], Deadline.after(0.5))
+    await patient.compare(subject(), [QUERY], Call.after(0.5))
     assert embedder.calls == 2
 
 

@@ -19,7 +19,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
     Unavailable,
 )
-from websearch_gateway.models import AppliedFilters, Deadline, SearchQuery
+from websearch_gateway.models import AppliedFilters, Call, Deadline, SearchQuery
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
@@ -96,24 +96,26 @@ TARGETS = {entry.name: entry.row.engine or entry.name for entry in PROVIDERS}
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_every_provider_finds_pages_in_the_sandbox(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
-    results = await sandboxed.by_name[name].search(QUERY, soon())
+    call = Call.of(QUERY, soon())
+    results = await sandboxed.by_name[name].ask(call)
     assert 1 < len(results.hits) <= QUERY.max_results
     assert results.hits[0].url == f"{sandbox.url}/pages/descale-espresso-machine"
     assert results.provider == name
     caveat = sandboxed.by_name[name].provider.capabilities.caveat
     assert results.warnings == ((caveat,) if caveat else ())
-    assert results.cost_usd == sandboxed.by_name[name].provider.capabilities.cost_per_call_usd
+    assert call.bill.usd == sandboxed.by_name[name].provider.capabilities.cost_per_call_usd
 
 
 @pytest.mark.parametrize("name", PAGING)
 async def test_paging_collects_distinct_hits_up_to_the_requested_number(
     sandboxed: Sandboxed, sandbox: Sandbox, name: str
 ) -> None:
-    results = await sandboxed.by_name[name].search(SearchQuery("the water and the time", max_results=25), soon())
+    call = Call.of(SearchQuery("the water and the time", max_results=25), soon())
+    results = await sandboxed.by_name[name].ask(call)
     assert len({hit.url for hit in results.hits}) == len(results.hits) == 25
     assert sandbox.calls(TARGETS[name]) >= 2
     price = sandboxed.by_name[name].provider.capabilities.cost_per_call_usd
-    assert results.cost_usd == pytest.approx(price * sandbox.calls(TARGETS[name]))
+    assert call.bill.usd == pytest.approx(price * sandbox.calls(TARGETS[name]))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -121,7 +123,7 @@ async def test_all_filters_together_are_accepted(sandboxed: Sandboxed, name: str
     query = SearchQuery(
         "coffee", max_results=20, freshness_hours=168, region="GB", language="en", safe_search="strict", topic="news"
     )
-    results = await sandboxed.by_name[name].search(query, soon())
+    results = await sandboxed.by_name[name].ask(Call.of(query, soon()))
     assert results.applied == sandboxed.by_name[name].provider.applied(query)
 
 
@@ -129,7 +131,7 @@ async def test_all_filters_together_are_accepted(sandboxed: Sandboxed, name: str
 async def test_an_empty_result_is_an_answer_and_is_billed_once(
     sandboxed: Sandboxed, sandbox: Sandbox, name: str
 ) -> None:
-    results = await sandboxed.by_name[name].search(SearchQuery("zzyzxqua vlorbik", max_results=25), soon())
+    results = await sandboxed.by_name[name].ask(Call.of(SearchQuery("zzyzxqua vlorbik", max_results=25), soon()))
     assert results.hits == ()
     assert sandbox.calls(TARGETS[name]) == 1
 
@@ -138,7 +140,7 @@ async def test_an_empty_result_is_an_answer_and_is_billed_once(
 @pytest.mark.parametrize("text", ["the water and the time", "descale an espresso machine", "loomdb"])
 async def test_one_page_is_enough_for_eight(sandboxed: Sandboxed, sandbox: Sandbox, name: str, text: str) -> None:
     """The most hits that `web_search` requests; each page has its price."""
-    results = await sandboxed.by_name[name].search(SearchQuery(text, max_results=8), soon())
+    results = await sandboxed.by_name[name].ask(Call.of(SearchQuery(text, max_results=8), soon()))
     assert results.hits
     assert sandbox.calls(TARGETS[name]) == 1
 
@@ -148,7 +150,7 @@ async def test_one_temporary_failure_does_not_fail_the_search(
     sandboxed: Sandboxed, sandbox: Sandbox, name: str
 ) -> None:
     sandbox.fault(TARGETS[name], "status", status=503, times=1)
-    assert (await sandboxed.by_name[name].search(QUERY, soon())).hits
+    assert (await sandboxed.by_name[name].ask(Call.of(QUERY, soon()))).hits
     assert sandbox.calls(TARGETS[name]) == 2
 
 
@@ -169,7 +171,7 @@ async def test_a_permanent_failure_has_its_error_type(
     sandbox.fault(TARGETS[name], kind, **options)
     deadline = Deadline.after(1) if error is SearchTimeoutError else soon()
     with pytest.raises(error) as raised:
-        await sandboxed.by_name[name].search(QUERY, deadline)
+        await sandboxed.by_name[name].ask(Call.of(QUERY, deadline))
     assert isinstance(raised.value, Unavailable)
     assert sandbox.calls(TARGETS[name]) == calls
 
@@ -179,7 +181,7 @@ async def test_a_wrong_key_is_reported_without_a_retry(sandbox: Sandbox, entry: 
     provider = entry.build(Settings(**sandbox.flags() | {entry.row.fields["key"]: KEY}))
     async with create_client() as client:
         with pytest.raises(SearchAuthError, match=entry.row.fields["key"].upper()) as raised:
-            await HttpSearcher(provider, client, Retry(sleep=no_sleep)).search(QUERY, soon())
+            await HttpSearcher(provider, client, Retry(sleep=no_sleep)).ask(Call.of(QUERY, soon()))
     assert KEY not in str(raised.value)
     assert sandbox.calls(TARGETS[entry.name]) == 1
 
@@ -187,13 +189,13 @@ async def test_a_wrong_key_is_reported_without_a_retry(sandbox: Sandbox, entry: 
 async def test_the_error_of_a_searxng_without_json_says_how_to_allow_it(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
     sandbox.fault("searxng", "status", status=403)
     with pytest.raises(SearchNotConfiguredError, match=r"search\.formats"):
-        await sandboxed.by_name["searxng"].search(QUERY, soon())
+        await sandboxed.by_name["searxng"].ask(Call.of(QUERY, soon()))
 
 
 async def test_duckduckgos_bot_page_gives_a_wait_of_a_minute(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
     sandbox.fault("duckduckgo", "bot")
     with pytest.raises(SearchProviderError) as raised:
-        await sandboxed.by_name["duckduckgo"].search(QUERY, soon())
+        await sandboxed.by_name["duckduckgo"].ask(Call.of(QUERY, soon()))
     assert raised.value.retry_after == 60
     assert sandbox.calls("duckduckgo") == 1
 
@@ -203,7 +205,7 @@ async def test_a_rate_limit_beyond_the_deadline_is_raised_with_the_remaining_wai
 ) -> None:
     sandbox.fault("tavily", "status", status=429, retry_after=120)
     with pytest.raises(SearchProviderError) as raised:
-        await sandboxed.by_name["tavily"].search(QUERY, Deadline.after(100))
+        await sandboxed.by_name["tavily"].ask(Call.of(QUERY, Deadline.after(100)))
     assert raised.value.retry_after == 120
     assert sandbox.calls("tavily") == 1
 
@@ -230,7 +232,7 @@ async def test_a_status_means_the_same_for_every_vendor(status: int, kind: type[
     vendor = Vendor([httpx2.Response(status, text=f"no: {QUERY.text}")])
     searcher = HttpSearcher(Tavily(KEY), create_client(httpx2.MockTransport(vendor)), Retry(sleep=no_sleep))
     with pytest.raises(SearchError) as raised:
-        await searcher.search(QUERY, soon())
+        await searcher.ask(Call.of(QUERY, soon()))
     assert type(raised.value) is kind
     assert len(vendor.requests) == calls
     assert QUERY.text not in str(raised.value)
@@ -244,7 +246,7 @@ async def test_an_error_contains_neither_the_key_nor_the_query_of_a_url() -> Non
         Retry(sleep=no_sleep),
     )
     with pytest.raises(SearchProviderError) as raised:
-        await searcher.search(QUERY, soon())
+        await searcher.ask(Call.of(QUERY, soon()))
     assert str(raised.value) == "google cannot be reached."
     assert KEY not in repr(searcher)
 
@@ -252,7 +254,7 @@ async def test_an_error_contains_neither_the_key_nor_the_query_of_a_url() -> Non
 async def test_hits_are_cut_to_the_requested_number_and_the_applied_filters_are_reported() -> None:
     vendor = Vendor([serper_page("a", "b", "a", "c")])
     query = SearchQuery("x", max_results=2, freshness_hours=20, region="GB")
-    results = await serper_searcher(vendor).search(query, soon())
+    results = await serper_searcher(vendor).ask(Call.of(query, soon()))
     assert [hit.url for hit in results.hits] == ["https://a.example/a", "https://a.example/b"]
     assert results.applied == AppliedFilters("day", "GB")
     assert len(vendor.requests) == 1
@@ -263,43 +265,45 @@ TEN = tuple("abcdefghij")
 
 async def test_a_second_page_adds_only_new_hits() -> None:
     vendor = Vendor([serper_page(*TEN), serper_page("j", "k"), serper_page("l")])
-    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=11), soon())
+    call = Call.of(SearchQuery("x", max_results=11), soon())
+    results = await serper_searcher(vendor).ask(call)
     assert [hit.title for hit in results.hits] == [*TEN, "k"]
     assert [json.loads(request.content).get("page") for request in vendor.requests] == [None, 2]
-    assert results.cost_usd == pytest.approx(0.002)
+    assert call.bill.usd == pytest.approx(0.002)
 
 
 async def test_a_page_that_is_not_full_is_the_last() -> None:
     """Two hits once cost the price of two pages."""
     vendor = Vendor([serper_page("a", "b")])
-    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=8), soon())
+    call = Call.of(SearchQuery("x", max_results=8), soon())
+    results = await serper_searcher(vendor).ask(call)
     assert len(results.hits) == 2
     assert len(vendor.requests) == 1
-    assert results.cost_usd == pytest.approx(0.001)
+    assert call.bill.usd == pytest.approx(0.001)
 
 
 async def test_a_later_page_that_is_not_full_is_the_last() -> None:
     vendor = Vendor([serper_page(*TEN), serper_page("k")])
-    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=30), soon())
+    results = await serper_searcher(vendor).ask(Call.of(SearchQuery("x", max_results=30), soon()))
     assert (len(results.hits), len(vendor.requests)) == (11, 2)
 
 
 async def test_a_page_that_repeats_the_one_before_is_the_last() -> None:
     vendor = Vendor([serper_page(*TEN), serper_page(*reversed(TEN))])
-    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=50), soon())
+    results = await serper_searcher(vendor).ask(Call.of(SearchQuery("x", max_results=50), soon()))
     assert (len(results.hits), len(vendor.requests)) == (10, 2)
 
 
 async def test_the_raw_replies_are_returned_except_a_page_without_new_hits() -> None:
     pages = [serper_page(*TEN), serper_page("k", *TEN[1:]), serper_page(*TEN)]
-    results = await serper_searcher(Vendor([*pages])).search(SearchQuery("x", max_results=50), soon())
+    results = await serper_searcher(Vendor([*pages])).ask(Call.of(SearchQuery("x", max_results=50), soon()))
     assert results.bodies == tuple(page.content for page in pages[:2])
 
 
 async def test_the_number_of_pages_is_limited() -> None:
     pages = [serper_page(*(f"{number}{path}" for path in TEN)) for number in range(40)]
     vendor = Vendor([*pages])
-    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=400), soon())
+    results = await serper_searcher(vendor).ask(Call.of(SearchQuery("x", max_results=400), soon()))
     assert (len(results.hits), len(vendor.requests)) == (100, 10)
 
 
@@ -308,7 +312,7 @@ async def test_the_error_of_a_rejected_key_names_its_setting_if_there_is_one(kin
     vendor = Vendor([httpx2.Response(401)])
     searcher = HttpSearcher(kind, create_client(httpx2.MockTransport(vendor)), Retry(sleep=no_sleep))
     with pytest.raises(SearchError) as raised:
-        await searcher.search(QUERY, soon())
+        await searcher.ask(Call.of(QUERY, soon()))
     assert type(raised.value) is (SearchAuthError if key else SearchProviderError)
     assert raised.value.message.endswith(f"check {key}." if key else "HTTP 401.")
 
@@ -327,11 +331,12 @@ async def test_a_failed_second_page_gives_a_warning_and_its_billed_cost(
     failure: httpx2.Response | Exception, cost_usd: float
 ) -> None:
     vendor = Vendor([serper_page(*TEN), failure])
-    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=20), soon())
+    call = Call.of(SearchQuery("x", max_results=20), soon())
+    results = await serper_searcher(vendor).ask(call)
     assert [hit.title for hit in results.hits] == [*TEN]
     assert len(results.warnings) == 1
     assert results.warnings[0].startswith("Page 2 of serper is missing")
-    assert results.cost_usd == pytest.approx(cost_usd)
+    assert call.bill.usd == pytest.approx(cost_usd)
 
 
 @pytest.mark.parametrize(
@@ -339,10 +344,11 @@ async def test_a_failed_second_page_gives_a_warning_and_its_billed_cost(
     [(httpx2.Response(503), 0.0), (httpx2.Response(200, text="noise"), 0.001), (httpx2.ReadTimeout("slow"), 0.001)],
     ids=["down", "noise", "slow"],
 )
-async def test_an_error_contains_the_cost_of_the_search(failure: httpx2.Response | Exception, cost_usd: float) -> None:
-    with pytest.raises(Unavailable) as raised:
-        await serper_searcher(Vendor([failure])).search(QUERY, soon())
-    assert raised.value.cost_usd == pytest.approx(cost_usd)
+async def test_the_bill_of_a_failed_search_has_its_cost(failure: httpx2.Response | Exception, cost_usd: float) -> None:
+    call = Call.of(QUERY, soon())
+    with pytest.raises(Unavailable):
+        await serper_searcher(Vendor([failure])).ask(call)
+    assert call.bill.usd == pytest.approx(cost_usd)
 
 
 async def test_each_request_goes_through_the_layers_and_its_reply_headers_are_passed_on() -> None:
@@ -357,7 +363,7 @@ async def test_each_request_goes_through_the_layers_and_its_reply_headers_are_pa
     vendor = Vendor([httpx2.Response(503), serper_page(*TEN), serper_page(*TEN)])
     client = create_client(httpx2.MockTransport(vendor))
     searcher = HttpSearcher(Serper(KEY), client, Retry(sleep=no_sleep), layers=(layer,), on_headers=seen.append)
-    await searcher.search(SearchQuery("x", max_results=20), soon())
+    await searcher.ask(Call.of(SearchQuery("x", max_results=20), soon()))
     assert (len(vendor.requests), len(through), len(seen)) == (3, 3, 3)
 
 
@@ -367,7 +373,7 @@ async def test_each_request_has_its_own_timeout_within_the_deadline(sandboxed: S
     impatient = HttpSearcher(whole.provider, whole.client, whole.retry, timeout_seconds=0.2)
     deadline = Deadline.after(1_000)
     with pytest.raises(SearchTimeoutError):
-        await impatient.search(QUERY, deadline)
+        await impatient.ask(Call.of(QUERY, deadline))
     assert deadline.remaining() > 100
 
 
@@ -402,7 +408,7 @@ async def test_a_vendors_retry_after_is_used_up_to_a_limit(told: str, wait: floa
     client = create_client(httpx2.MockTransport(busy))
     searcher = HttpSearcher(Serper(KEY), client, Retry(sleep=sleep, jitter=lambda *_: 0.0), clock=lambda: noon)
     with pytest.raises(SearchProviderError) as raised:
-        await searcher.search(QUERY, soon())
+        await searcher.ask(Call.of(QUERY, soon()))
     assert raised.value.retry_after == wait
     assert len(seen) == requests
     assert waits == ([wait or 0.0] if requests == 2 else [])
@@ -416,5 +422,5 @@ async def test_the_vendors_retry_after_overrides_the_wait_that_the_provider_assu
 
     searcher = HttpSearcher(Brave(KEY), create_client(httpx2.MockTransport(busy)), Retry(sleep=no_sleep))
     with pytest.raises(SearchProviderError) as raised:
-        await searcher.search(QUERY, soon())
+        await searcher.ask(Call.of(QUERY, soon()))
     assert raised.value.retry_after == 120

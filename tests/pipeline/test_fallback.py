@@ -19,12 +19,10 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
-from websearch_gateway.net.spending import spend
+from websearch_gateway.models import Answer, Call, Deadline, SearchQuery, Span
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
-from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.upstream.health import HealthRegistry
-from websearch_gateway.upstream.layers import CircuitBreaker, LayeredEngine
+from websearch_gateway.upstream.layers import CircuitBreaker, Layered
 from websearch_gateway.upstream.race import FirstSuccess
 
 QUERY = SearchQuery("how tall is the tower")
@@ -41,7 +39,7 @@ class Scripted:
     started: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: bool = False
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def ask(self, call: Call) -> Answer:
         self.started.set()
         try:
             await self.go.wait()
@@ -64,7 +62,7 @@ def ready(name: str, outcome: Answer | SearchError) -> Scripted:
 
 
 async def ask(first: Scripted, second: Scripted, hedge_seconds: float = NEVER) -> Answer:
-    return await FallbackEngine([Ranked(first)], second, hedge_seconds).answer(QUERY, Deadline.after(60), no_progress)
+    return await FallbackEngine([Ranked(first)], second, hedge_seconds).ask(Call.of(QUERY, Deadline.after(60)))
 
 
 async def test_the_primary_answers_alone_when_it_can() -> None:
@@ -174,14 +172,14 @@ async def test_an_engine_without_a_key_gives_way_and_its_stand_in_is_no_fallback
     engine = FallbackEngine(
         [Ranked(UnconfiguredEngine("openai", "OPENAI_API_KEY"))], ready("raw", sourced("x-raw-search")), NEVER
     )
-    answer = await engine.answer(QUERY, Deadline.after(60), no_progress)
+    answer = await engine.ask(Call.of(QUERY, Deadline.after(60)))
     assert answer.fallback is None
     with pytest.raises(EngineNotConfigured, match="OPENAI_API_KEY is not set"):
         await UnconfiguredEngine("openai", "OPENAI_API_KEY").check(Deadline.after(1))
 
 
 async def in_a_row(*engines: Ranked, raw: Scripted, hedge_seconds: float = NEVER) -> Answer:
-    return await FallbackEngine(engines, raw, hedge_seconds).answer(QUERY, Deadline.after(60), no_progress)
+    return await FallbackEngine(engines, raw, hedge_seconds).ask(Call.of(QUERY, Deadline.after(60)))
 
 
 async def test_the_engines_are_called_in_order_and_raw_search_comes_last() -> None:
@@ -220,7 +218,7 @@ async def test_raw_search_does_not_start_beside_an_engine_that_writes_from_its_r
 def behind_breaker(engine: Scripted, failures: int, hedge_seconds: float) -> tuple[FallbackEngine, CircuitBreaker]:
     breaker = CircuitBreaker(HealthRegistry(clock=lambda: 0.0).of(engine.name), failures)
     secondary = ready("raw-search", sourced("serper-raw-search"))
-    ranked = Ranked(LayeredEngine(engine, breaker), breaker.overtaken)
+    ranked = Ranked(Layered(engine, (breaker,)), breaker.overtaken)
     return FallbackEngine([ranked], secondary, hedge_seconds), breaker
 
 
@@ -228,9 +226,9 @@ async def test_an_engine_with_an_open_circuit_is_replaced_at_once_and_the_answer
     primary = ready("openai", SearchProviderError("OpenAI failed (HTTP 503)."))
     engine, _ = behind_breaker(primary, failures=3, hedge_seconds=NEVER)
     for _ in range(3):
-        await engine.answer(QUERY, Deadline.after(60), no_progress)
+        await engine.ask(Call.of(QUERY, Deadline.after(60)))
     primary.started.clear()
-    answer = await engine.answer(QUERY, Deadline.after(60), no_progress)
+    answer = await engine.ask(Call.of(QUERY, Deadline.after(60)))
     assert not primary.started.is_set()
     assert answer.fallback is not None
     assert answer.fallback.reason == (
@@ -244,7 +242,7 @@ async def test_an_engine_that_is_overtaken_repeatedly_gets_an_open_circuit() -> 
     engine, breaker = behind_breaker(primary, failures=3, hedge_seconds=0.001)
     for _ in range(3):
         assert breaker.health.breaker == "closed"
-        await engine.answer(QUERY, Deadline.after(60), no_progress)
+        await engine.ask(Call.of(QUERY, Deadline.after(60)))
     assert breaker.health.breaker == "open"
     assert breaker.health.last_error is not None
     assert breaker.health.last_error.message == "openai had not answered when another upstream had."
@@ -253,8 +251,8 @@ async def test_an_engine_that_is_overtaken_repeatedly_gets_an_open_circuit() -> 
 async def test_a_slow_engine_that_answers_first_has_no_failure() -> None:
     primary, secondary = Scripted("openai", sourced("openai")), Scripted("raw-search", sourced("x"))
     breaker = CircuitBreaker(HealthRegistry().of("openai"), failures=1)
-    engine = FallbackEngine([Ranked(LayeredEngine(primary, breaker), breaker.overtaken)], secondary, 0)
-    asking = asyncio.create_task(engine.answer(QUERY, Deadline.after(60), no_progress))
+    engine = FallbackEngine([Ranked(Layered(primary, (breaker,)), breaker.overtaken)], secondary, 0)
+    asking = asyncio.create_task(engine.ask(Call.of(QUERY, Deadline.after(60))))
     await secondary.started.wait()
     primary.go.set()
     assert (await asking).provider == "openai"
@@ -264,7 +262,7 @@ async def test_a_slow_engine_that_answers_first_has_no_failure() -> None:
 async def test_a_caller_who_leaves_opens_no_circuit() -> None:
     primary = Scripted("openai", sourced("openai"))
     engine, breaker = behind_breaker(primary, failures=1, hedge_seconds=NEVER)
-    asking = asyncio.create_task(engine.answer(QUERY, Deadline.after(60), no_progress))
+    asking = asyncio.create_task(engine.ask(Call.of(QUERY, Deadline.after(60))))
     await primary.started.wait()
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
@@ -274,34 +272,36 @@ async def test_a_caller_who_leaves_opens_no_circuit() -> None:
 
 async def test_the_costs_of_raw_search_are_booked_when_the_engine_wins() -> None:
     class Paying(Scripted):
-        async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-            spend(0.001)
-            return await super().answer(query, deadline, progress)
+        async def ask(self, call: Call) -> Answer:
+            call.bill.book(0.001)
+            return await super().ask(call)
 
     primary, secondary = Scripted("openai", sourced("openai")), Paying("raw-search", sourced("x"))
-    asking = asyncio.create_task(ask(primary, secondary, hedge_seconds=0))
+    call = Call.of(QUERY, Deadline.after(60))
+    asking = asyncio.create_task(FallbackEngine([Ranked(primary)], secondary, hedge_seconds=0).ask(call))
     await secondary.started.wait()
     primary.go.set()
     answer = await asking
-    assert (answer.provider, answer.cost_usd) == ("openai", pytest.approx(0.001))
+    assert (answer.provider, call.bill.usd) == ("openai", pytest.approx(0.001))
 
 
 async def test_the_costs_of_a_chain_behind_raw_search_are_booked_too() -> None:
     """The chain calls its providers in separate tasks, and is cancelled meanwhile."""
 
     class Asking(Scripted):
-        async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        async def ask(self, call: Call) -> Answer:
             async with FirstSuccess[Answer](found=bool) as race:
-                await race.start("serper", self._pay(query, deadline, progress)).task
+                await race.start("serper", self._pay(call)).task
             raise AssertionError("never reached")
 
-        async def _pay(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-            spend(0.001)
-            return await super().answer(query, deadline, progress)
+        async def _pay(self, call: Call) -> Answer:
+            call.bill.part().book(0.001)
+            return await super().ask(call)
 
     primary, secondary = Scripted("openai", sourced("openai")), Asking("raw-search", sourced("x"))
-    asking = asyncio.create_task(ask(primary, secondary, hedge_seconds=0))
+    call = Call.of(QUERY, Deadline.after(60))
+    asking = asyncio.create_task(FallbackEngine([Ranked(primary)], secondary, hedge_seconds=0).ask(call))
     await secondary.started.wait()
     primary.go.set()
     answer = await asking
-    assert (answer.provider, answer.cost_usd) == ("openai", pytest.approx(0.001))
+    assert (answer.provider, call.bill.usd) == ("openai", pytest.approx(0.001))

@@ -181,13 +181,13 @@ def test_all_other_parts_of_the_answer_arrive() -> None:
             "gpt-web-search",
             model="gpt",
             usage=TokenUsage(12, 34),
-            cost_usd=0.0100000049,
             applied=AppliedFilters(freshness="prompt", region="GB"),
             search_suggestions="<b>as it is\x1b</b>",
             warnings=("one", "two", "one"),
             fallback=Fallback("openai", "TIMEOUT"),
         ),
         responded_at=datetime(2026, 11, 21, 14, 0, tzinfo=timezone(timedelta(hours=2))),
+        cost_usd=0.0100000049,
     )
     assert response.model_dump(by_alias=True) == {
         "text": "",

@@ -9,9 +9,8 @@ import pytest
 
 from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchTimeoutError
-from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
+from websearch_gateway.models import Answer, Call, Deadline, SearchQuery, Span
 from websearch_gateway.pipeline.fallback import QUOTES_RESERVE_SECONDS, FallbackEngine, Ranked
-from websearch_gateway.ports import Progress, no_progress
 
 HEDGE, ALL = 9.0, 14.5
 HANGS = 1000.0
@@ -29,10 +28,10 @@ class Timed:
     began: list[float] = field(default_factory=list)
     overtaken: int = 0
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def ask(self, call: Call) -> Answer:
         self.began.append(now())
         try:
-            async with asyncio.timeout(deadline.remaining()):
+            async with asyncio.timeout(call.remaining()):
                 await asyncio.sleep(self.seconds)
         except TimeoutError:
             raise SearchTimeoutError(f"{self.name} did not answer in time.") from None
@@ -55,8 +54,8 @@ class Asked:
 
 async def ask(*engines: Timed, raw: Timed) -> Asked:
     ranked = [Ranked(engine, engine.note, gathers=engine.name == "llm") for engine in engines]
-    answer = await FallbackEngine(ranked, raw, HEDGE).answer(
-        SearchQuery("how tall is the tower"), Deadline.after(ALL, now), no_progress
+    answer = await FallbackEngine(ranked, raw, HEDGE).ask(
+        Call.of(SearchQuery("how tall is the tower"), Deadline.after(ALL, now))
     )
     return Asked(answer.provider, now(), answer.fallback.reason if answer.fallback else "")
 

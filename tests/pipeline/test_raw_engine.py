@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from websearch_gateway.errors import SearchProviderError
-from websearch_gateway.models import Answer, Deadline, Gathered, Hit, Page, SearchQuery, SearchResults, Span
-from websearch_gateway.net.spending import spend
+from websearch_gateway.models import Answer, Call, Deadline, Gathered, Hit, Page, SearchQuery, SearchResults, Span
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
-from websearch_gateway.pipeline.raw_engine import Gathering, OneGathering
-from websearch_gateway.ports import Gather, Progress, no_progress
+from websearch_gateway.pipeline.raw_engine import Gathering
+from websearch_gateway.ports import Gather
 from websearch_gateway.workers.pool import Workers
 
 URL = "https://a.example/"
@@ -28,12 +27,12 @@ class Searcher:
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     go: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+    async def ask(self, call: Call) -> SearchResults:
         self.calls += 1
         self.asked.set()
-        spend(SEARCH_USD)
+        call.bill.book(SEARCH_USD)
         await self.go.wait()
-        return SearchResults((Hit(URL, "A", "It is tall.", self.name),), self.name, SEARCH_USD)
+        return SearchResults((Hit(URL, "A", "It is tall.", self.name),), self.name)
 
 
 @dataclass
@@ -59,12 +58,12 @@ class Writer:
     has_gathered: asyncio.Event = field(default_factory=asyncio.Event)
     gathered: Gathered | None = None
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def ask(self, call: Call) -> Answer:
         self.started.set()
-        self.gathered = await self.gather(query, deadline, progress)
+        self.gathered = await self.gather(call)
         self.has_gathered.set()
         await self.go.wait()
-        return Answer("It is tall.", (Span(URL, "A", 0, 11),), self.name, cost_usd=self.gathered.cost_usd)
+        return Answer("It is tall.", (Span(URL, "A", 0, 11),), self.name)
 
 
 @dataclass
@@ -74,7 +73,7 @@ class Slow:
     until: asyncio.Event
     name: str = "openai"
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def ask(self, call: Call) -> Answer:
         await self.until.wait()
         raise SearchProviderError("OpenAI answered with HTTP 503.")
 
@@ -94,12 +93,13 @@ async def test_a_model_writes_from_the_results_that_raw_search_gathered_beside_a
     llm = Writer("llm", gathering, started=searcher.go)
     llm.go.set()
     slow = Slow(raw.has_gathered if found_already else searcher.asked)
-    engine = OneGathering(FallbackEngine([Ranked(slow), Ranked(llm, gathers=True)], raw, hedge_seconds=0))
-    answer = await engine.answer(SearchQuery("how tall is the tower"), Deadline.after(60), no_progress)
+    engine = FallbackEngine([Ranked(slow), Ranked(llm, gathers=True)], raw, hedge_seconds=0)
+    call = Call.of(SearchQuery("how tall is the tower"), Deadline.after(60))
+    answer = await engine.ask(call)
     assert answer.provider == "llm"
     assert answer.fallback is not None
     assert answer.fallback.given_up == "openai"
     assert (searcher.calls, pages.read_count) == (1, 1)
     assert llm.gathered is not None
     assert list(llm.gathered.pages) == [URL]
-    assert answer.cost_usd == pytest.approx(SEARCH_USD), "one search, paid for once"
+    assert call.bill.usd == pytest.approx(SEARCH_USD), "one search, paid for once"

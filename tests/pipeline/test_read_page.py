@@ -17,7 +17,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.models import Caller, ContentRequest, Deadline, Page, Passage, PassagesRequest
+from websearch_gateway.models import Call, Caller, ContentRequest, Page, Passage, PassagesRequest
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import Provenance
@@ -44,7 +44,7 @@ class Book:
     text = TEXT
     content_type = "text/html"
 
-    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+    async def read(self, url: str, deadline: Call, known: Page | None = None) -> Page:
         self.reads += 1
         if self.hangs:
             await asyncio.Event().wait()
@@ -304,8 +304,8 @@ def page(markdown: str = TIDES, url: str = URL) -> Page:
     return Page(url, url, "Tides", markdown)
 
 
-def soon() -> Deadline:
-    return Deadline.after(300)
+def soon() -> Call:
+    return Call.after(300)
 
 
 class Counting(StaticEmbedder):
@@ -317,7 +317,7 @@ class Counting(StaticEmbedder):
         self.hangs_after: int | None = None
         self.width = self.dimensions
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None) -> Any:
         if self.failure:
             raise self.failure
         if kind == "document" and tuple(texts) != UNRELATED:
@@ -469,7 +469,7 @@ async def test_vectors_from_before_the_timeout_are_kept(
 ) -> None:
     sections = "\n\n".join(f"# Part {n}\n\nThe tide of day {n} was {n} metres high." for n in range(SLICE + 5))
     embedder.hangs_after = SLICE
-    found = await finder(embedder, state, workers).find(page(sections), ["tide of day 7"], 3, Deadline.after(6))
+    found = await finder(embedder, state, workers).find(page(sections), ["tide of day 7"], 3, Call.after(6))
     assert found.notes == (f"Ranked by words alone, at least in part: {TOO_SLOW}.",)
     assert "day 7 was" in found.answers[0][0].text
     embedder.hangs_after = None

@@ -23,19 +23,17 @@ from websearch_gateway.errors import (
     SearchValidationError,
     Unavailable,
 )
-from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
+from websearch_gateway.models import Answer, Bill, Call, Deadline, SearchQuery, Span
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.net.spending import pay_as, spent
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
-from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.upstream.budgeted import BudgetedEmbedder, BudgetedEngine
-from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.layers import Budget, Layered
+from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
 
-QUERY = SearchQuery("how tall is the tower", user="ann")
+QUERY = SearchQuery("how tall is the tower")
 MOST, LIKELY, BILL = 0.2, 0.03, 0.012
 
 
@@ -43,36 +41,41 @@ MOST, LIKELY, BILL = 0.2, 0.03, 0.012
 class Engine:
     """An engine with a scripted outcome."""
 
-    outcome: Callable[[], Awaitable[Answer]]
+    outcome: Callable[[Call], Awaitable[Answer]]
     name: str = "openai"
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        return await self.outcome()
+    async def ask(self, call: Call) -> Answer:
+        return await self.outcome(call)
 
 
-def sourced(provider: str, cost_usd: float) -> Answer:
-    return Answer("It is tall.", (Span("https://a.example/", "A", 0, 11),), provider, cost_usd=cost_usd)
+def sourced(provider: str) -> Answer:
+    return Answer("It is tall.", (Span("https://a.example/", "A", 0, 11),), provider)
 
 
-async def answers() -> Answer:
-    return sourced("openai", BILL)
+async def answers(call: Call) -> Answer:
+    call.bill.book(BILL)
+    return sourced("openai")
 
 
-async def hangs() -> Answer:
+async def hangs(_: Call) -> Answer:
     await asyncio.Event().wait()
     raise AssertionError
 
 
-def failing(error: SearchError, cost_usd: float = 0.0) -> Callable[[], Awaitable[Answer]]:
-    async def fail() -> Answer:
-        error.cost_usd = cost_usd
+def failing(error: SearchError, cost_usd: float = 0.0) -> Callable[[Call], Awaitable[Answer]]:
+    async def fail(call: Call) -> Answer:
+        call.bill.book(cost_usd)
         raise error
 
     return fail
 
 
-def paid(ledger: Ledger, outcome: Callable[[], Awaitable[Answer]]) -> BudgetedEngine:
-    return BudgetedEngine(Engine(outcome), ledger, MOST, LIKELY)
+def paid(ledger: Ledger, outcome: Callable[[Call], Awaitable[Answer]]) -> Layered[Answer]:
+    return Layered(Engine(outcome), (Budget("openai", ledger, lambda _: MOST, LIKELY),))
+
+
+def asking() -> Call:
+    return Call.of(QUERY, Deadline.after(60), user="ann")
 
 
 @pytest.fixture
@@ -89,35 +92,65 @@ def ledger() -> Ledger:
         (failing(SearchValidationError("declined"), BILL), BILL),
         (failing(SearchAuthError("wrong key")), 0.0),
         (failing(SearchTimeoutError("too late")), LIKELY),
+        (failing(SearchTimeoutError("too late, after a costly attempt"), 2 * LIKELY), 2 * LIKELY),
     ],
 )
 async def test_a_call_costs_its_bill_or_the_likely_cost_without_a_bill(
     ledger: Ledger, outcome: Callable[[], Awaitable[Answer]], usd: float
 ) -> None:
-    before = spent()
+    call = asking()
     with suppress(SearchError):
-        await paid(ledger, outcome).answer(QUERY, Deadline.after(60), no_progress)
-    assert spent() - before == pytest.approx(usd)
+        await paid(ledger, outcome).ask(call)
+    assert call.bill.usd == pytest.approx(usd)
     assert (await ledger.day()).usd == pytest.approx(usd)
 
 
 async def test_an_engine_that_is_overtaken_counts_in_the_answer_and_in_the_ledger(ledger: Ledger) -> None:
-    async def raw() -> Answer:
-        return sourced("brave-raw-search", 0.005)
+    async def raw(call: Call) -> Answer:
+        call.bill.part().book(0.005)
+        return sourced("brave-raw-search")
 
+    call = asking()
     engine = FallbackEngine([Ranked(paid(ledger, hangs))], Engine(raw, "raw-search"), hedge_seconds=0)
-    answer = await engine.answer(QUERY, Deadline.after(60), no_progress)
-    assert answer.cost_usd == pytest.approx(LIKELY + 0.005)
+    await engine.ask(call)
+    assert call.bill.usd == pytest.approx(LIKELY + 0.005)
     assert (await ledger.day()).usd_by_upstream == {"openai": pytest.approx(LIKELY)}
 
 
 async def test_a_call_without_room_in_the_budget_costs_nothing() -> None:
     ledger = Ledger(MemoryState(), daily_usd=MOST / 2)
-    before = spent()
+    call = asking()
     with pytest.raises(SearchBudgetError):
-        await paid(ledger, answers).answer(QUERY, Deadline.after(60), no_progress)
-    assert spent() == before
+        await paid(ledger, answers).ask(call)
+    assert call.bill.usd == 0.0
     assert (await ledger.day()).usd == 0.0
+
+
+async def test_what_an_engine_searches_with_counts_once_in_the_ledger(ledger: Ledger) -> None:
+    """The searcher behind an engine pays for itself, under its own name."""
+
+    async def searches(call: Call) -> Answer:
+        await Layered(Engine(answers, "serper"), (Budget("serper", ledger, lambda _: MOST),)).ask(call)
+        call.bill.book(0.001)
+        return sourced("llm")
+
+    call = asking()
+    await paid(ledger, searches).ask(call)
+    assert call.bill.usd == pytest.approx(BILL + 0.001)
+    assert (await ledger.day()).usd_by_upstream == {"serper": pytest.approx(BILL), "openai": pytest.approx(0.001)}
+
+
+async def test_a_part_of_a_bill_counts_in_the_whole_at_once() -> None:
+    whole = Bill()
+    part = whole.part()
+    nested = part.part()
+    nested.book(0.5)
+    part.expect(0.2)
+    part.book(0.3)
+    nested.note_request()
+    assert (whole.usd, part.usd, nested.usd) == (pytest.approx(0.8), pytest.approx(0.8), 0.5)
+    assert (whole.own_usd, part.own_usd, nested.own_usd) == (0.0, pytest.approx(0.3), 0.5)
+    assert (whole.requests, part.requests, nested.requests) == (1, 1, 1)
 
 
 TEXT = "a" * 3_000  # a thousand tokens
@@ -126,8 +159,7 @@ TEXT = "a" * 3_000  # a thousand tokens
 async def test_a_batch_is_booked_by_its_length_for_the_calling_user() -> None:
     state = MemoryState()
     ledger = Ledger(state, daily_usd=1.0)
-    pay_as("ann")
-    await BudgetedEmbedder(StaticEmbedder(), ledger, 20.0).embed([TEXT, TEXT], "document")
+    await BudgetedEmbedder(StaticEmbedder(), ledger, 20.0).embed([TEXT, TEXT], "document", asking())
     day = await ledger.day()
     assert day.usd_by_upstream == {"embedding": pytest.approx(0.04)}
     assert len([key async for key, _ in state.scan(f"ledger/{day.day}/user/")]) == 1

@@ -17,11 +17,10 @@ from websearch_gateway.errors import (
     SearchProviderError,
     SearchTimeoutError,
 )
-from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
-from websearch_gateway.net.spending import spend, spent
+from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.ports import Searcher
 from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
-from websearch_gateway.upstream.layers import CircuitBreaker, LayeredSearcher
+from websearch_gateway.upstream.layers import CircuitBreaker, Layered
 from websearch_gateway.upstream.race import FallbackSearcher, Hedging
 
 QUERY = SearchQuery("descale an espresso machine")
@@ -39,11 +38,11 @@ class Vendor:
     began: list[float] = field(default_factory=list)
     cancelled: int = 0
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+    async def ask(self, call: Call) -> SearchResults:
         self.began.append(now())
-        spend(PRICE)
+        call.bill.part().book(PRICE)
         try:
-            async with asyncio.timeout(deadline.remaining()):
+            async with asyncio.timeout(call.remaining()):
                 await asyncio.sleep(self.seconds)
         except TimeoutError:
             raise SearchTimeoutError(f"{self.name} did not answer in time.") from None
@@ -52,7 +51,7 @@ class Vendor:
             raise
         if self.error:
             raise self.error
-        return SearchResults(self.hits, self.name, cost_usd=PRICE)
+        return SearchResults(self.hits, self.name)
 
 
 @dataclass
@@ -74,7 +73,9 @@ class Pool:
         self.chain = FallbackSearcher(searchers, hedging=self.hedging)
 
     async def search(self, seconds: float = 15.0) -> SearchResults:
-        return await self.chain.search(QUERY, Deadline.after(seconds, now))
+        call = Call.of(QUERY, Deadline.after(seconds, now))
+        self.bill = call.bill
+        return await self.chain.ask(call)
 
 
 def pool(*vendors: Vendor) -> Pool:
@@ -84,7 +85,7 @@ def pool(*vendors: Vendor) -> Pool:
 def guarded_pool(*vendors: Vendor, failures: int = 5) -> Pool:
     def guard(vendor: Vendor, health: HealthRegistry) -> Searcher:
         record = health.of(vendor.name)
-        return LayeredSearcher(LayeredSearcher(vendor, Stopwatch(record)), CircuitBreaker(record, failures))
+        return Layered(vendor, (CircuitBreaker(record, failures), Stopwatch(record)))
 
     return Pool(vendors, guard)
 
@@ -99,19 +100,21 @@ async def test_an_upstream_at_its_usual_speed_is_called_alone() -> None:
 @in_virtual_time
 async def test_a_slow_upstream_is_joined_after_its_p95_and_cancelled_when_the_next_answers_first() -> None:
     first, second = Vendor("first", 4.0), Vendor("second")
-    results = await pool(first, second).search()
+    both = pool(first, second)
+    results = await both.search()
     assert (results.provider, second.began, first.cancelled) == ("second", [USUAL], 1)
     assert now() == pytest.approx(2 * USUAL)
-    assert results.cost_usd == pytest.approx(2 * PRICE), "what was sent is paid for"
+    assert both.bill.usd == pytest.approx(2 * PRICE), "what was sent is paid for"
     assert results.warnings == ("first was slow; second answered before it.",)
 
 
 @in_virtual_time
 async def test_a_slow_upstream_that_answers_first_wins_and_the_next_is_cancelled_and_paid_for() -> None:
     first, second = Vendor("first", 0.9), Vendor("second")
-    results = await pool(first, second).search()
+    both = pool(first, second)
+    results = await both.search()
     assert (results.provider, second.cancelled) == ("first", 1)
-    assert results.cost_usd == pytest.approx(2 * PRICE)
+    assert both.bill.usd == pytest.approx(2 * PRICE)
     assert results.warnings == ("second was slow; first answered before it.",)
 
 
@@ -120,19 +123,13 @@ async def test_a_loser_that_had_sent_nothing_costs_nothing() -> None:
     """It was waiting for the rate limiter."""
 
     class Queueing(Vendor):
-        async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        async def ask(self, call: Call) -> SearchResults:
             await asyncio.sleep(4)
-            return await super().search(query, deadline)
+            return await super().ask(call)
 
-    results = await pool(Queueing("first"), Vendor("second")).search()
-    assert (results.provider, results.cost_usd) == ("second", pytest.approx(PRICE))
-
-
-@in_virtual_time
-async def test_the_context_of_the_caller_has_all_costs() -> None:
-    before = spent()
-    await pool(Vendor("first", 4.0), Vendor("second")).search()
-    assert spent() - before == pytest.approx(2 * PRICE)
+    both = pool(Queueing("first"), Vendor("second"))
+    results = await both.search()
+    assert (results.provider, both.bill.usd) == ("second", pytest.approx(PRICE))
 
 
 @in_virtual_time

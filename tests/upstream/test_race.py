@@ -23,11 +23,10 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
+from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
-from websearch_gateway.net.spending import spend, spent
 from websearch_gateway.providers import PROVIDERS, configured
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
@@ -58,8 +57,8 @@ class Scripted:
     warnings: tuple[str, ...] = ()
     seconds: list[float] = field(default_factory=list)
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        self.seconds.append(deadline.remaining())
+    async def ask(self, call: Call) -> SearchResults:
+        self.seconds.append(call.remaining())
         if self.error:
             raise self.error
         return SearchResults(self.hits, self.name, warnings=self.warnings)
@@ -75,14 +74,14 @@ def down(name: str, retry_after: float | None = None) -> Scripted:
 
 async def test_the_first_searcher_that_answers_wins_and_no_other_is_called() -> None:
     first, second = Scripted("first", hits=(Hit("https://a.example/", "t", "s", "first"),)), Scripted("second")
-    results = await FallbackSearcher((first, second)).search(QUERY, soon())
+    results = await FallbackSearcher((first, second)).ask(Call.of(QUERY, soon()))
     assert (results.provider, results.warnings) == ("first", ())
     assert second.seconds == []
 
 
 async def test_no_hits_is_an_answer() -> None:
     second = Scripted("second", hits=(Hit("https://a.example/", "t", "s", "second"),))
-    results = await FallbackSearcher((Scripted("first"), second)).search(QUERY, soon())
+    results = await FallbackSearcher((Scripted("first"), second)).ask(Call.of(QUERY, soon()))
     assert (results.hits, results.provider) == ((), "first")
 
 
@@ -91,7 +90,7 @@ async def test_no_hits_is_an_answer() -> None:
 )
 async def test_an_unavailable_searcher_is_named_in_a_warning_of_the_next(error: SearchError) -> None:
     chain = FallbackSearcher((Scripted("first", error), Scripted("second", warnings=("of its own",))))
-    results = await chain.search(QUERY, soon())
+    results = await chain.ask(Call.of(QUERY, soon()))
     assert results.provider == "second"
     assert results.warnings == (f"first failed: {error.code}: {error.message}", "of its own")
 
@@ -100,7 +99,7 @@ async def test_an_unavailable_searcher_is_named_in_a_warning_of_the_next(error: 
 async def test_a_refusal_is_shown_and_not_masked_by_the_next(error: SearchError) -> None:
     second = Scripted("second")
     with pytest.raises(type(error)) as raised:
-        await FallbackSearcher((Scripted("first", error), second)).search(QUERY, soon())
+        await FallbackSearcher((Scripted("first", error), second)).ask(Call.of(QUERY, soon()))
     assert raised.value is error
     assert second.seconds == []
 
@@ -108,13 +107,13 @@ async def test_a_refusal_is_shown_and_not_masked_by_the_next(error: SearchError)
 async def test_a_bug_does_not_start_the_next_searcher() -> None:
     broken = Scripted("first", error=KeyError("bug"))  # type: ignore[arg-type]
     with pytest.raises(KeyError):
-        await FallbackSearcher((broken, Scripted("second"))).search(QUERY, soon())
+        await FallbackSearcher((broken, Scripted("second"))).ask(Call.of(QUERY, soon()))
 
 
 async def test_when_all_fail_the_error_names_each_and_the_shortest_wait() -> None:
     chain = FallbackSearcher((down("first", 3600), down("second", 30), down("third", 90), down("fourth", 40)))
     with pytest.raises(Exhausted) as raised:
-        await chain.search(QUERY, soon())
+        await chain.ask(Call.of(QUERY, soon()))
     assert raised.value.attempts[0] == Attempt("first", "PROVIDER", "first is down.")
     assert [attempt.name for attempt in raised.value.attempts] == ["first", "second", "third", "fourth"]
     assert raised.value.retry_after == 30
@@ -122,17 +121,17 @@ async def test_when_all_fail_the_error_names_each_and_the_shortest_wait() -> Non
 
 async def test_a_chain_within_a_chain_reports_its_own_attempts() -> None:
     inner = FallbackSearcher((down("first", 60), down("second")), name="inner")
-    results = await FallbackSearcher((inner, Scripted("third"))).search(QUERY, soon())
+    results = await FallbackSearcher((inner, Scripted("third"))).ask(Call.of(QUERY, soon()))
     assert [warning.split()[0] for warning in results.warnings] == ["first", "second"]
     with pytest.raises(Exhausted) as raised:
-        await FallbackSearcher((inner, down("third"))).search(QUERY, soon())
+        await FallbackSearcher((inner, down("third"))).ask(Call.of(QUERY, soon()))
     assert [attempt.name for attempt in raised.value.attempts] == ["first", "second", "third"]
     assert raised.value.retry_after is None, "second may be back at any time"
 
 
 async def test_without_a_searcher_the_error_names_the_settings() -> None:
     with pytest.raises(SearchNotConfiguredError, match=r"SERPER_API_KEY.*SEARXNG_BASE_URL.*SEARCH_PROVIDERS"):
-        await FallbackSearcher(()).search(QUERY, soon())
+        await FallbackSearcher(()).ask(Call.of(QUERY, soon()))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +149,7 @@ async def test_each_searcher_but_the_last_gets_an_equal_share_of_the_remaining_t
     """The searchers fail at once here, so all of the time remains."""
     chain = [down(str(number)) for number in range(searchers)]
     with pytest.raises(Exhausted):
-        await FallbackSearcher(chain).search(QUERY, Deadline.after(total, Clock()))
+        await FallbackSearcher(chain).ask(Call.of(QUERY, Deadline.after(total, Clock())))
     given = [seconds for searcher in chain for seconds in searcher.seconds]
     assert given == pytest.approx(shares)
 
@@ -181,7 +180,7 @@ async def test_a_hanging_vendor_leaves_time_for_the_next(
 ) -> None:
     monkeypatch.setattr("websearch_gateway.upstream.race.LEAST_SHARE_SECONDS", 0.1)
     sandbox.fault("serper", "hang")
-    results = await chain_of("serper,brave").search(QUERY, Deadline.after(8))
+    results = await chain_of("serper,brave").ask(Call.of(QUERY, Deadline.after(8)))
     assert results.provider == "brave"
     assert results.hits
     assert results.warnings == ("serper failed: TIMEOUT: serper did not answer in time.",)
@@ -194,7 +193,7 @@ async def test_five_vendors_may_fail_in_five_ways_before_one_answers(chain_of: C
     sandbox.fault("brave", "status", status=429, reason="QUOTA_LIMITED")
     sandbox.fault("google", "garbage")
     sandbox.fault("synthetic", "reset")
-    results = await chain_of("serper,tavily,brave,google,synthetic,searxng").search(QUERY, soon())
+    results = await chain_of("serper,tavily,brave,google,synthetic,searxng").ask(Call.of(QUERY, soon()))
     assert results.provider == "searxng"
     assert [warning.split()[0] for warning in results.warnings] == ["serper", "tavily", "brave", "google", "synthetic"]
     assert QUERY.text not in " ".join(results.warnings)
@@ -206,7 +205,7 @@ async def test_when_every_vendor_is_down_the_error_names_them_all(chain_of: Chai
         sandbox.fault(name, "status", status=500)
     sandbox.fault("duckduckgo", "bot")
     with pytest.raises(Exhausted) as raised:
-        await chain_of("").search(QUERY, soon())
+        await chain_of("").ask(Call.of(QUERY, soon()))
     assert [attempt.name for attempt in raised.value.attempts] == names
     assert raised.value.retry_after is None, "a 500 may pass at any time"
 
@@ -214,7 +213,7 @@ async def test_when_every_vendor_is_down_the_error_names_them_all(chain_of: Chai
 async def test_a_wrong_key_of_the_first_vendor_is_not_masked_by_the_second(chain_of: Chain, sandbox: Sandbox) -> None:
     sandbox.fault("serper", "status", status=403)
     with pytest.raises(SearchAuthError, match="SERPER_API_KEY"):
-        await chain_of("serper,brave").search(QUERY, soon())
+        await chain_of("serper,brave").ask(Call.of(QUERY, soon()))
     assert sandbox.calls("brave") == 0
 
 
@@ -230,9 +229,9 @@ class ScriptedProvider:
         self.error: Exception | None = None
         self.seconds = 0.0
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+    async def ask(self, call: Call) -> SearchResults:
         self.asked.append(self.name)
-        self.seconds = deadline.remaining()
+        self.seconds = call.remaining()
         if self.error:
             raise self.error
         return SearchResults((), self.name)
@@ -257,7 +256,7 @@ def selection(provider_selection_three_providers, asked):
 
 
 async def provider_of(searcher) -> str:
-    return (await searcher.search(CHOSEN_QUERY, Deadline.after(60))).provider
+    return (await searcher.ask(Call.of(CHOSEN_QUERY, Deadline.after(60)))).provider
 
 
 def fail(provider_selection_three_providers, *names):
@@ -325,7 +324,7 @@ def test_the_error_for_an_unknown_name_lists_the_known_ones(selection):
 class Named:
     name: str
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+    async def ask(self, call: Call) -> SearchResults:
         return SearchResults((), self.name)
 
 
@@ -401,12 +400,11 @@ class Trials:
         self._race = race
         self._outcomes: dict[str, asyncio.Future[str]] = {}
 
-    def start(self, name: str, *, pays: float = 0.0) -> Trial[str]:
+    def start(self, name: str) -> Trial[str]:
         self._outcomes[name] = asyncio.get_running_loop().create_future()
-        return self._race.start(name, self._call(name, pays))
+        return self._race.start(name, self._call(name))
 
-    async def _call(self, name: str, pays: float) -> str:
-        spend(pays)
+    async def _call(self, name: str) -> str:
         return await self._outcomes[name]
 
     async def end(self, name: str, outcome: str | Exception) -> None:
@@ -506,17 +504,14 @@ async def test_if_all_fail_the_error_names_every_attempt_and_the_shortest_wait()
         assert error.advice == "Set a key."
 
 
-async def test_running_trials_are_cancelled_and_every_cost_is_booked() -> None:
-    before = spent()
+async def test_running_trials_are_cancelled_at_the_end() -> None:
     async with race() as trials:
         control = Trials(trials)
-        slow = control.start("slow", pays=0.002)
-        winner = control.start("quick", pays=0.001)
+        slow = control.start("slow")
+        winner = control.start("quick")
         await control.end("quick", "found")
         assert await trials.outcome() is winner
-        assert trials.lost_usd(winner) == pytest.approx(0.002)
     assert slow.task.cancelled()
-    assert spent() - before == pytest.approx(0.003)
 
 
 async def test_a_trial_that_sent_nothing_was_not_asked() -> None:
@@ -525,4 +520,4 @@ async def test_a_trial_that_sent_nothing_was_not_asked() -> None:
         trial = control.start("first")
         assert trial.was_asked
         await control.end("first", NotAsked("first is not called: its circuit is open"))
-        assert (trial.was_asked, trial.cost_usd) == (False, 0.0)
+        assert not trial.was_asked

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
 from websearch_gateway.errors import UNUSABLE, EngineNotConfigured, SearchError, StateUnavailable
-from websearch_gateway.models import Deadline, SearchQuery
+from websearch_gateway.models import Call, Deadline, SearchQuery
 from websearch_gateway.ports import Embedder, HostedEngine, Searcher, State, problem_of
 from websearch_gateway.results import Check, Diagnosis
 from websearch_gateway.upstream.ledger import LEVELS, Ledger
@@ -81,7 +81,7 @@ class Doctor:
 
     async def _provider(self, searcher: Searcher) -> Check:
         try:
-            results = await searcher.search(PROBE, Deadline.after(PROBE_SECONDS))
+            results = await searcher.ask(Call.of(PROBE, Deadline.after(PROBE_SECONDS)))
         except SearchError as error:
             return _failed(searcher.name, error)
         if not results.hits:

@@ -28,12 +28,11 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
     SearchValidationError,
 )
-from websearch_gateway.models import Answer, AppliedFilters, Deadline, HttpRequest, SearchQuery, TokenUsage
+from websearch_gateway.models import Answer, AppliedFilters, Call, Deadline, HttpRequest, SearchQuery, TokenUsage
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
 from websearch_gateway.net.span_attributes import note_host, note_status, note_tokens, noting_model
-from websearch_gateway.ports import Progress
 
 MAX_TURNS = 3
 """The most requests for one answer, for vendors that pause a reply until a further request."""
@@ -181,7 +180,7 @@ class HttpEngine:
         """The typical cost of an answer by the first model."""
         return next((self._usd(name, self.api.limits.usual) for name in self._available_models), 0.0)
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def ask(self, call: Call) -> Answer:
         """Search and answer.
 
         Raises:
@@ -192,14 +191,14 @@ class HttpEngine:
             SearchTimeoutError: no reply in time.
             NotAsked: the vendor cannot apply the lists of domains.
         """
-        check_domains(query, self.api.most_domains, self.api.vendor)
+        check_domains(call.query, self.api.most_domains, self.api.vendor)
         for model in self._available_models:
             if self._is_gone(model):
                 continue
-            await progress(f"Searching the web with {model}")
+            await call.progress(f"Searching the web with {model}")
             try:
-                answer = await self._ask(model, query, deadline)
-                return await self.finish(answer, deadline) if self.finish else answer
+                answer = await self._ask(model, call)
+                return await self.finish(answer, call) if self.finish else answer
             except ModelGone:
                 self._gone_until[model] = self.clock() + GONE_SECONDS
         raise SearchProviderError(
@@ -241,47 +240,49 @@ class HttpEngine:
         known = self._known(name)
         return known.ends if known else None
 
-    async def _ask(self, model: str, query: SearchQuery, deadline: Deadline) -> Answer:
+    async def _ask(self, model: str, call: Call) -> Answer:
         """The answer of one model. After a refusal of an option, not of the question, asks again without it."""
         replies: list[bytes] = []
         while True:
-            request = self.api.request(query, model, self.now())
+            request = self.api.request(call.query, model, self.now())
             options = {name: value for name, value in (request.json or {}).items() if name not in self._refused[model]}
             request = replace(request, json=options)
             try:
                 with noting_model(_PROVIDERS.get(self.name, self.name), model):
-                    return await self.retry(partial(self._attempt, model, query, request, deadline, replies), deadline)
+                    return await self.retry(partial(self._attempt, model, request, call, replies), call)
             except OptionRefused as error:
                 if error.option not in options:
                     raise
                 self._refused[model].add(error.option)
 
-    async def _attempt(
-        self, model: str, query: SearchQuery, request: HttpRequest, deadline: Deadline, replies: list[bytes]
-    ) -> Answer:
+    async def _attempt(self, model: str, request: HttpRequest, call: Call, replies: list[bytes]) -> Answer:
         """The answer. `replies` holds those of failed attempts, which are billed too, and gets the new ones."""
         asked: HttpRequest | None = request
         earlier = len(replies)
+        paid = self._usd(model, (await in_own_thread(self._billed, replies))[0]) if replies else 0.0
         try:
             while asked is not None and len(replies) - earlier < MAX_TURNS:
-                replies.append(await self._exchange(asked, deadline))
+                replies.append(await self._exchange(asked, call))
                 asked = await in_own_thread(self.api.next_turn, asked, replies[-1])
             parse, vendor = without_key(self.api).parse, self.api.vendor
-            answer = await self.parser.read(Answer, parse, *replies[earlier:], vendor=vendor, deadline=deadline)
-        except SearchError as error:  # a request that was sent is billed, usable or not
+            answer = await self.parser.read(Answer, parse, *replies[earlier:], vendor=vendor, deadline=call)
+        except SearchError:  # a request that was sent is billed, usable or not
             billed, _ = await in_own_thread(self._billed, replies)
-            error.cost_usd += self._usd(model, billed)
+            call.bill.book(self._usd(model, billed) - paid)
             raise
         billed, notes = await in_own_thread(self._billed, replies)
-        if not notes:
+        call.bill.book(self._usd(model, billed) - paid)
+        if billed.is_reported:
             note_tokens(_PROVIDERS.get(self.name, self.name), model, billed.prompt, billed.response, billed.cached)
-        return self._complete(replace(answer, warnings=(*notes, *answer.warnings)), model, query, billed)
+        return self._complete(replace(answer, warnings=(*notes, *answer.warnings)), model, call.query, billed)
 
     def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, tuple[str, ...]]:
         """The usage to bill for the replies, and the warnings about counts that cannot be billed as they are."""
         reported, limits = [self.api.billed(body) for body in bodies], self.api.limits
         billed = sum(map(limits.booked, reported), start=Billed())
-        notes = {IMPOSSIBLE_BILL: not all(map(limits.allow, reported)), UNREPORTED_BILL: not billed.is_reported}
+        possible = list(map(limits.allow, reported))
+        unreported = any(fits and not bill.is_reported for fits, bill in zip(possible, reported, strict=True))
+        notes = {IMPOSSIBLE_BILL: not all(possible), UNREPORTED_BILL: unreported}
         return billed, applying(notes)
 
     def _usd(self, model: str, billed: Billed) -> float:
@@ -300,10 +301,7 @@ class HttpEngine:
             answer,
             provider=f"{model}-web-search",
             model=model,
-            usage=TokenUsage()
-            if {IMPOSSIBLE_BILL, UNREPORTED_BILL} & {*answer.warnings}
-            else TokenUsage(billed.prompt, billed.response),
-            cost_usd=self._usd(model, billed),
+            usage=TokenUsage(billed.prompt, billed.response) if billed.is_reported else TokenUsage(),
             applied=AppliedFilters(
                 freshness="prompt" if query.freshness_hours else None,
                 region=query.region if self.api.takes_region else None,

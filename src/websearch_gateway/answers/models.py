@@ -16,7 +16,7 @@ _MILLION = 1_000_000
 class Billed:
     """The billed usage of an answer. `cached` and `cache_written` are parts of `prompt`; reasoning is in `response`.
 
-    Without `is_reported` the vendor gave no usable count of tokens.
+    Without `is_reported` it is an estimate: the vendor gave no count of tokens, or an impossible one.
     """
 
     prompt: int = 0
@@ -156,7 +156,7 @@ class Limits:
     def booked(self, billed: Billed) -> Billed:
         """The usage to bill for a reply: the maximum if its own count is impossible, the usual one if there is none."""
         if not self.allow(billed):
-            return self.most
+            return replace(self.most, is_reported=False)
         if billed.is_reported:
             return billed
         return replace(self.usual, searches=max(billed.searches, self.usual.searches, 1), is_reported=False)

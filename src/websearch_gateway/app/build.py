@@ -28,7 +28,7 @@ from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.claims import ClaimChecking
-from websearch_gateway.pipeline.cleaning import CleanedEngine
+from websearch_gateway.pipeline.cleaning import cleaned_answer
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import PREFIX as KNOWN_ADDRESSES
 from websearch_gateway.pipeline.provenance import Provenance
@@ -46,10 +46,9 @@ from websearch_gateway.state import open_state
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.spare import SpareState
 from websearch_gateway.state.sqlite import SqliteState
-from websearch_gateway.upstream.budgeted import BudgetedEmbedder
 from websearch_gateway.upstream.health import HealthRegistry
-from websearch_gateway.upstream.layers import LayeredEngine
-from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.layers import Layered
+from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry
 from websearch_gateway.upstream.tracing import Traced
 from websearch_gateway.workers.pool import Workers
@@ -160,7 +159,7 @@ def _answers(
 ) -> AnswerEngine:
     raw = RawEngine(gather, COMPOSE, pages.workers)
     ranked = answering(settings, engines, raw, shared.health, shared.ledger)
-    return LayeredEngine(CleanedEngine(ranked, shared.addresses), Traced("answer"))
+    return Layered(ranked, (Traced("answer"), partial(cleaned_answer, shared.addresses)))
 
 
 def _guard(settings: Settings) -> Guard:

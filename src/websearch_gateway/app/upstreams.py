@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 import httpx2
 
@@ -16,22 +17,13 @@ from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.net.own_threads import ReplyParser
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
-from websearch_gateway.pipeline.cleaning import CleanedSearcher
+from websearch_gateway.pipeline.cleaning import cleaned_hits
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
-from websearch_gateway.pipeline.raw_engine import OneGathering
-from websearch_gateway.ports import AnswerEngine, HostedEngine, Searcher, Workers
+from websearch_gateway.ports import AnswerEngine, HostedEngine, Layer, Searcher, Workers
 from websearch_gateway.providers import PROVIDERS, absent, advice, configured
 from websearch_gateway.settings import Settings
-from websearch_gateway.upstream.budgeted import BudgetedEngine, BudgetedSearcher
-from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
-from websearch_gateway.upstream.layers import (
-    BurstGate,
-    CircuitBreaker,
-    LayeredEngine,
-    LayeredSearcher,
-    RateLimiter,
-    wrapped,
-)
+from websearch_gateway.upstream.health import HealthRegistry, Stopwatch, UpstreamHealth
+from websearch_gateway.upstream.layers import Budget, BurstGate, CircuitBreaker, Layered, RateLimiter
 from websearch_gateway.upstream.ledger import Ledger
 from websearch_gateway.upstream.race import (
     LEAST_SHARE_SECONDS,
@@ -42,6 +34,8 @@ from websearch_gateway.upstream.race import (
     ProviderSelection,
 )
 from websearch_gateway.upstream.tracing import TracedUpstream
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +100,20 @@ def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
     """A vendor inside its call layers; each of its requests passes the request layers."""
     record = health.of(bare.name)
     limiter = RateLimiter(record, bare.provider.capabilities.requests_per_second)
-    breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
-    layers_of_a_call: tuple[Callable[[Searcher], Searcher], ...] = (
-        partial(LayeredSearcher, layer=BurstGate(bare.name)),
-        partial(LayeredSearcher, layer=breaker),
-        partial(
-            CleanedSearcher, addresses=address_policy(settings)
-        ),  # within the breaker, which learns what it refuses
-        *((partial(BudgetedSearcher, ledger=ledger, most_usd=bare.most_usd),) if bare.price_usd else ()),
-        partial(LayeredSearcher, layer=TracedUpstream(bare.name)),
-    )
-    layers_of_a_request = (limiter, Stopwatch(record))
-    paced: Searcher = replace(bare, layers=layers_of_a_request, on_headers=limiter.learn)
-    return wrapped(layers_of_a_call, paced)
+    clean = partial(cleaned_hits, address_policy(settings))
+    budget = (Budget(bare.name, ledger, bare.most_usd),) if bare.price_usd else ()
+    paced = replace(bare, layers=(limiter, Stopwatch(record)), on_headers=limiter.learn)
+    # The breaker learns what the cleaning refuses.
+    return Layered(paced, _guarded(bare.name, _breaker(settings, record, LEAST_SHARE_SECONDS), clean, *budget))
+
+
+def _guarded(name: str, breaker: CircuitBreaker, *inner: Layer[T]) -> tuple[Layer[T], ...]:
+    """The layers of a call of any upstream, the outermost first."""
+    return (BurstGate(name), breaker, *inner, TracedUpstream(name))
+
+
+def _breaker(settings: Settings, record: UpstreamHealth, fair_seconds: float) -> CircuitBreaker:
+    return CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
 
 
 def _check_names(settings: Settings, names: Sequence[str]) -> None:
@@ -159,7 +154,7 @@ def answering(
         else Ranked(engine)
         for engine in engines
     ]
-    return OneGathering(FallbackEngine(ranked, raw, settings.fallback_hedge_seconds))
+    return FallbackEngine(ranked, raw, settings.fallback_hedge_seconds)
 
 
 def _layered_engine(
@@ -167,13 +162,7 @@ def _layered_engine(
 ) -> Ranked:
     record = health.of(engine.name)
     fair_seconds = max(LEAST_SHARE_SECONDS, min(settings.fallback_hedge_seconds, settings.search_deadline_seconds / 2))
-    breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
-    layers: tuple[Callable[[AnswerEngine], AnswerEngine], ...] = (
-        partial(LayeredEngine, layer=BurstGate(engine.name)),
-        partial(LayeredEngine, layer=breaker),
-        partial(BudgetedEngine, ledger=ledger, most_usd=engine.most_usd, likely_usd=engine.likely_usd),
-        partial(LayeredEngine, layer=TracedUpstream(engine.name)),
-        partial(LayeredEngine, layer=Stopwatch(record)),
-    )
-    bare: AnswerEngine = engine
-    return Ranked(wrapped(layers, bare), breaker.overtaken, gathers)
+    breaker = _breaker(settings, record, fair_seconds)
+    budget = Budget(engine.name, ledger, lambda _: engine.most_usd, engine.likely_usd)
+    layered = Layered(engine, (*_guarded(engine.name, breaker, budget), Stopwatch(record)))
+    return Ranked(layered, breaker.overtaken, gathers)

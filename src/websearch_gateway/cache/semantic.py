@@ -196,7 +196,6 @@ OVERLAP_SECONDS = 60.0
 _BATCH = 32
 _MOST_ON_THE_LOOP = 20_000
 """Up to this many items, a search takes half a millisecond; a larger one runs in a thread."""
-_NOBODY = "nobody"
 
 
 class QuickEmbedder(Protocol):
@@ -232,9 +231,10 @@ class _Row(Stamp):
 
     @classmethod
     def of(cls, kind: KindName, query: SearchQuery, owner: str, expires: float, stored: float) -> _Row:
-        """The row. It omits the payer, since the next caller pays for the next search."""
-        name, query = question_name(query.text), replace(query, user=_NOBODY)
-        return cls(stored=stored, question=name, owner=owner, expires=expires, kind=kind, query=query)
+        """The row."""
+        return cls(
+            stored=stored, question=question_name(query.text), owner=owner, expires=expires, kind=kind, query=query
+        )
 
     def digest(self) -> bytes:
         return digest(self.query, self.owner, self.kind)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from websearch_gateway.cache.pages import KEEP_SECONDS, BlobCache
 from websearch_gateway.errors import SearchProviderParseError, Unavailable
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import Call
 from websearch_gateway.ports import Embedder
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ class Similarity:
         """Whether the embedder supports the script of `text`."""
         return self._embedder.knows(text)
 
-    async def compare(self, subject: Subject, queries: Sequence[str], deadline: Deadline) -> Comparison:
-        """Compare as many passages as possible before `deadline`. Embeds only passages that have no vector yet."""
+    async def compare(self, subject: Subject, queries: Sequence[str], call: Call) -> Comparison:
+        """Compare as many passages as possible before the deadline. Embeds only passages that have no vector yet."""
         readable = [query for query in dict.fromkeys(queries) if self.knows(query)]
         if not readable:
             return Comparison({}, UNKNOWN_SCRIPT)
@@ -104,12 +104,12 @@ class Similarity:
         fault = None if len(readable) == len(set(queries)) else UNKNOWN_SCRIPT
         known = len(subject.vectors)
         try:
-            async with asyncio.timeout(deadline.remaining()):
-                unrelated = await self._baseline()
-                asked = await self._embedded(readable, unrelated.shape[1], "query")
+            async with asyncio.timeout(call.remaining()):
+                unrelated = await self._baseline(call)
+                asked = await self._embedded(readable, unrelated.shape[1], "query", call)
                 async with subject.lock:
                     known = await self._load_stored(subject, unrelated.shape[1])
-                    await self._complete(subject)
+                    await self._complete(subject, call)
         except Unavailable as error:
             fault = error.message.rstrip(".")
         except TimeoutError:
@@ -123,9 +123,9 @@ class Similarity:
         found = [_similarities(subject.vectors, vector, unrelated) for vector in asked]
         return Comparison(dict(zip(readable, found, strict=True)), fault)
 
-    async def _baseline(self) -> Vectors:
+    async def _baseline(self, call: Call) -> Vectors:
         if self._unrelated is None:
-            self._unrelated = await self._embedder.embed(UNRELATED, "document")
+            self._unrelated = await self._embedder.embed(UNRELATED, "document", call)
         return self._unrelated
 
     async def _load_stored(self, subject: Subject, dimensions: int) -> int:
@@ -138,11 +138,11 @@ class Similarity:
             subject.dimensions = dimensions
         return len(subject.vectors)
 
-    async def _complete(self, subject: Subject) -> None:
+    async def _complete(self, subject: Subject, call: Call) -> None:
         missing = [one for one in subject.texts if one not in subject.vectors]
         for start in range(0, len(missing), SLICE):
             ids = missing[start : start + SLICE]
-            rows = await self._embedded([subject.texts[one] for one in ids], subject.dimensions, "document")
+            rows = await self._embedded([subject.texts[one] for one in ids], subject.dimensions, "document", call)
             subject.vectors.update(zip(ids, rows, strict=True))
 
     async def _keep(self, subject: Subject) -> None:
@@ -151,8 +151,10 @@ class Similarity:
         record = pack(self._embedder.name, list(subject.vectors), np.stack(list(subject.vectors.values())))
         await self._blobs.save(vectors_key(subject.page_key, self._embedder.name), record, KEEP_SECONDS)
 
-    async def _embedded(self, texts: Sequence[str], dimensions: int, kind: Literal["query", "document"]) -> Vectors:
-        rows = await self._embedder.embed(texts, kind)
+    async def _embedded(
+        self, texts: Sequence[str], dimensions: int, kind: Literal["query", "document"], call: Call
+    ) -> Vectors:
+        rows = await self._embedder.embed(texts, kind, call)
         if rows.shape != (len(texts), dimensions):
             self._unrelated = None  # another model now answers at this address: the next call measures again
             raise SearchProviderParseError("The embedding model changed in the middle of a call.")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.models import Call
 from websearch_gateway.net.own_threads import in_own_thread
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ class NeuralEmbedder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Vectors:
         """Unit vectors of the texts; the zero vector for a blank text. Runs in a thread."""
         return await in_own_thread(self.encode, texts)
 

@@ -21,11 +21,10 @@ from websearch_gateway.embedders.remote import (
     tokens_billed,
 )
 from websearch_gateway.errors import NO_MODEL, SearchProviderError, SearchProviderParseError
-from websearch_gateway.models import Deadline, HttpRequest
+from websearch_gateway.models import Bill, Call, Deadline, HttpRequest
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.errors import mapped_errors
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.net.spending import note_tokens
 from websearch_gateway.ports import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -55,13 +54,18 @@ class OllamaEmbedder:
         """The kind of server and the model. Vectors with different names cannot be compared."""
         return f"ollama/{self.model}"
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Vectors:
         """Unit vectors of the texts; `timeout_seconds` limits each batch of 32 including its retry, but not a pull.
 
         Raises:
             Unavailable: the server cannot be reached, refuses, cannot pull the model or answers with something else.
         """
-        vectors = await in_batches(texts, self.dimensions, lambda batch: self._ask(batch, prefix(self.model, kind)))
+        bill = call.bill if call else Bill()
+        vectors = await in_batches(
+            texts, self.dimensions, lambda batch: self._ask(batch, prefix(self.model, kind), bill)
+        )
         self.dimensions = vectors.shape[1]
         return vectors
 
@@ -69,7 +73,7 @@ class OllamaEmbedder:
         """True: the operator chose the model, so it is assumed to know the scripts in use."""
         return True
 
-    async def _ask(self, batch: list[str], before: str) -> list[Sequence[float]]:
+    async def _ask(self, batch: list[str], before: str, bill: Bill) -> list[Sequence[float]]:
         texts = [before + text for text in batch]
         body = {"model": self.model, "input": texts, "truncate": True}
         request = HttpRequest("POST", f"{self.url}/embed", headers=bearer(self.key), json=body)
@@ -78,7 +82,7 @@ class OllamaEmbedder:
             await self._pull()
             reply = await self._exchange(request)
         answer = decode(reply, self.name)
-        note_tokens(tokens_billed(answer.get("prompt_eval_count"), texts) if isinstance(answer, dict) else None)
+        bill.count(tokens_billed(answer.get("prompt_eval_count"), texts) if isinstance(answer, dict) else None)
         try:
             return list(answer["embeddings"])
         except (LookupError, TypeError):

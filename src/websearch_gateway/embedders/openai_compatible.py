@@ -12,10 +12,9 @@ import httpx2
 
 from websearch_gateway.embedders.remote import TIMEOUT_SECONDS, bearer, decode, in_batches, prefix, tokens_billed
 from websearch_gateway.errors import SearchProviderParseError
-from websearch_gateway.models import Deadline, HttpRequest
+from websearch_gateway.models import Bill, Call, Deadline, HttpRequest
 from websearch_gateway.net.client import send
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.net.spending import note_tokens
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -39,13 +38,18 @@ class OpenAICompatibleEmbedder:
         """The kind of server and the model. Vectors with different names cannot be compared."""
         return f"openai_compatible/{self.model}"
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Vectors:
         """Unit vectors of the texts; `timeout_seconds` limits each batch of 32 including its retry.
 
         Raises:
             Unavailable: the server cannot be reached, refuses or answers with something else.
         """
-        vectors = await in_batches(texts, self.dimensions, lambda batch: self._ask(batch, prefix(self.model, kind)))
+        bill = call.bill if call else Bill()
+        vectors = await in_batches(
+            texts, self.dimensions, lambda batch: self._ask(batch, prefix(self.model, kind), bill)
+        )
         self.dimensions = vectors.shape[1]
         return vectors
 
@@ -53,7 +57,7 @@ class OpenAICompatibleEmbedder:
         """True: the operator chose the model, so it is assumed to know the scripts in use."""
         return True
 
-    async def _ask(self, batch: list[str], before: str) -> list[Sequence[float]]:
+    async def _ask(self, batch: list[str], before: str, bill: Bill) -> list[Sequence[float]]:
         texts = [before + text for text in batch]
         request = HttpRequest(
             "POST",
@@ -68,7 +72,7 @@ class OpenAICompatibleEmbedder:
 
         reply = await self.retry(exchange, deadline)
         usage = reply.get("usage") if isinstance(reply, dict) else None
-        note_tokens(tokens_billed(usage.get("prompt_tokens"), texts) if isinstance(usage, dict) else None)
+        bill.count(tokens_billed(usage.get("prompt_tokens"), texts) if isinstance(usage, dict) else None)
         return self._vectors(reply)
 
     def _vectors(self, reply: Any) -> list[Sequence[float]]:

@@ -18,6 +18,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from zlib import crc32
 
+from websearch_gateway.models import Call
 from websearch_gateway.net.own_threads import in_own_thread
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ class StaticEmbedder:
     dimensions = 256
     weight = 0.3
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Vectors:
         """Unit vectors of the texts; the zero vector for a text without a known piece. Large batches go to a thread."""
         if len(texts) > MOST_TEXTS_ON_THE_LOOP or sum(map(len, texts)) > MOST_CHARACTERS_ON_THE_LOOP:
             return await in_own_thread(self.encode, texts)

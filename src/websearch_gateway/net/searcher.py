@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -19,13 +19,12 @@ from websearch_gateway.errors import (
     SearchValidationError,
     Unavailable,
 )
-from websearch_gateway.models import Deadline, Hit, HttpRequest, SearchQuery, SearchResults
+from websearch_gateway.models import Call, Hit, HttpRequest, SearchQuery, SearchResults
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
 from websearch_gateway.net.span_attributes import note_host, note_status
-from websearch_gateway.net.spending import note_request, spend, spent
-from websearch_gateway.ports import Layer, Provider
+from websearch_gateway.ports import Layer, Provider, through
 
 MAX_PAGES = 10
 _REASONS = {402: "quota", 429: RATE_LIMITED}
@@ -48,7 +47,7 @@ class HttpSearcher:
     retry: Retry = field(repr=False)
     timeout_seconds: float = 20.0
     prices: Mapping[str, float] = field(default_factory=dict)
-    layers: Sequence[Layer] = field(default=(), repr=False)
+    layers: Sequence[Layer[bytes]] = field(default=(), repr=False)
     parser: ReplyParser = field(default=ReplyParser(), repr=False)
     on_headers: Callable[[Mapping[str, str]], None] = field(default=_ignore, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
@@ -67,11 +66,11 @@ class HttpSearcher:
         """The most that a search may cost, in USD: the price of each page that it may request."""
         return min(math.ceil(query.max_results / self.provider.capabilities.page_size), MAX_PAGES) * self.price_usd
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+    async def ask(self, call: Call) -> SearchResults:
         """Up to `max_results` distinct hits, from as many full pages as needed.
 
         The search ends with a page that is not full: the next one would cost as much and most likely be empty. If a
-        later page fails, the result has a warning. `cost_usd` of an error is the cost of the failed search.
+        later page fails, the result has a warning.
 
         Raises:
             SearchAuthError: the vendor rejected the key.
@@ -80,9 +79,9 @@ class HttpSearcher:
             SearchProviderParseError: the reply is not what the vendor documents.
             SearchTimeoutError: the reply was not complete in time.
         """
-        spent_before = spent()
+        query = call.query
         full = min(query.max_results, self.provider.capabilities.page_size)
-        body, hits = await self._page(self.provider.request(query), deadline)
+        body, hits = await self._page(self.provider.request(query), call)
         more, pages, bodies = hits, 1, [body]
         caveat = self.provider.capabilities.caveat
         warnings: tuple[str, ...] = (caveat,) if caveat else ()
@@ -91,7 +90,7 @@ class HttpSearcher:
             if request is None:
                 break
             try:
-                body, more = await self._page(request, deadline)
+                body, more = await self._page(request, call)
             except SearchError as error:
                 warnings += (f"Page {pages + 1} of {self.name} is missing: {error.code}: {error.message}",)
                 break
@@ -104,36 +103,24 @@ class HttpSearcher:
             hits=tuple(hits.values())[: query.max_results],
             provider=self.name,
             applied=self.provider.applied(query),
-            cost_usd=round(spent() - spent_before, 9),
             warnings=warnings,
             bodies=tuple(bodies),
         )
 
-    async def _page(self, request: HttpRequest, deadline: Deadline) -> tuple[bytes, dict[str, Hit]]:
+    async def _page(self, request: HttpRequest, call: Call) -> tuple[bytes, dict[str, Hit]]:
         """A page's body, and its hits by URL."""
-        spent_before = spent()
-        try:
-            body = await self.retry(lambda: self._in_layers(request, deadline), deadline)
-            parse = without_key(self.provider).parse
-            hits = await self.parser.read(list[Hit], parse, body, vendor=self.name, deadline=deadline)
-        except Unavailable as error:
-            error.cost_usd = round(spent() - spent_before, 9)
-            raise
+        body = await self.retry(lambda: through(self.layers, partial(self._exchange, request, call), call), call)
+        parse = without_key(self.provider).parse
+        hits = await self.parser.read(list[Hit], parse, body, vendor=self.name, deadline=call)
         return body, {hit.url: hit for hit in hits}
 
-    async def _in_layers(self, request: HttpRequest, deadline: Deadline) -> bytes:
-        call: Callable[[], Awaitable[bytes]] = partial(self._exchange, request, deadline)
-        for layer in reversed(self.layers):
-            call = partial(layer, call, deadline)
-        return await call()
-
-    async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
+    async def _exchange(self, request: HttpRequest, call: Call) -> bytes:
         """The body of a good reply. A request counts as billed once sent, unless the vendor reports a failure."""
-        spend(self.price_usd)
-        note_request()
+        call.bill.book(self.price_usd)
+        call.bill.note_request()
         note_host(request.url)
         try:
-            within = deadline.within(self.timeout_seconds)
+            within = call.within(self.timeout_seconds)
             reply = await send(self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES)
             note_status(reply.status)
             self.on_headers(reply.headers)
@@ -142,7 +129,7 @@ class HttpSearcher:
         except SearchTimeoutError:
             raise  # the vendor may have answered too late and still bill it
         except SearchError:
-            spend(-self.price_usd)
+            call.bill.book(-self.price_usd)
             raise
         return reply.body
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from websearch_gateway.cache.results import ResultCache
 from websearch_gateway.cache.semantic import Similar, SimilarQuestions
@@ -109,7 +109,7 @@ class CachedAnswers:
         )
 
     def _checked(self, text: str, caller: Caller) -> SearchQuery:
-        return replace(self.guard.check(text, routed=caller.has_specialists).query, user=caller.user)
+        return self.guard.check(text, routed=caller.has_specialists).query
 
 
 def _out_of_range(field: str, demand: str) -> SearchValidationError:

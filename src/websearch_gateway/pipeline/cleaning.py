@@ -1,22 +1,20 @@
 """Cleans titles, snippets, links and texts from providers and answer engines, which are as untrusted as pages.
 
-Each wrapper has the interface of the object inside it. Both are outside all other layers, so that only clean text is
-cached, ranked or shown.
+Only clean text is cached, ranked or shown.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from websearch_gateway.errors import UNRELATED, SearchProviderError
-from websearch_gateway.models import Answer, Deadline, Hit, SearchQuery, SearchResults, Source, Span
+from websearch_gateway.models import Answer, Call, Hit, SearchQuery, SearchResults, Source, Span
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.ports import AnswerEngine, Progress, Searcher
 from websearch_gateway.text.citation.cite import cut, moved
 from websearch_gateway.text.domains import admitted
 from websearch_gateway.text.invisible import invisible_pieces, shown_url, unshown_pieces
@@ -32,24 +30,12 @@ MOST_LINKS = 200
 """The most spans, and the most sources, of an answer that are kept; a reply shows far fewer."""
 
 
-@dataclass(frozen=True, slots=True)
-class CleanedEngine:
-    """An AnswerEngine that cleans text, titles and URLs as pages are cleaned.
+async def cleaned_answer(addresses: AddressPolicy, ask: Callable[[], Awaitable[Answer]], call: Call) -> Answer:
+    """The layer that cleans the text, titles and URLs of an answer as pages are cleaned.
 
     Links to non-public addresses are removed from the text, the citations and the sources, with a warning.
     """
-
-    engine: AnswerEngine
-    addresses: AddressPolicy
-
-    @property
-    def name(self) -> str:
-        return self.engine.name
-
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """Answer. Raises what the engine raises."""
-        answer = await self.engine.answer(query, deadline, progress)
-        return await in_own_thread(clean_answer, _within(answer, query), self.addresses)
+    return await in_own_thread(clean_answer, _within(await ask(), call.query), addresses)
 
 
 def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
@@ -131,41 +117,31 @@ LONGEST_URL = 2_000
 """No result page needs a longer URL, and fifty longer ones would fill a reply."""
 
 
-@dataclass(frozen=True, slots=True)
-class CleanedSearcher:
-    """A Searcher that cleans titles, snippets and links as pages are cleaned.
+async def cleaned_hits(
+    addresses: AddressPolicy, ask: Callable[[], Awaitable[SearchResults]], call: Call
+) -> SearchResults:
+    """The layer that cleans titles, snippets and links of hits as pages are cleaned.
 
     Drops hits whose link is too long or not public, with a warning, and hits that the query's lists of domains exclude,
     without one. A warning also reports text that reads like orders to a model. Hits that have nothing to do with the
     query are a failure: some engines send such pages to callers that they take for bots.
+
+    Raises:
+        SearchProviderError: the hits have nothing to do with the query.
+        SearchError: as `ask` raises.
     """
-
-    searcher: Searcher
-    addresses: AddressPolicy
-
-    @property
-    def name(self) -> str:
-        return self.searcher.name
-
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """Search.
-
-        Raises:
-            SearchProviderError: the hits have nothing to do with the query.
-            SearchError: as the searcher raises.
-        """
-        found = await self.searcher.search(query, deadline)
-        include, exclude = query.include_domains, query.exclude_domains
-        if include or exclude:
-            kept = tuple(hit for hit in found.hits if admitted(hit.url, include, exclude))
-            applied = replace(found.applied, domains=found.applied.domains or "local")
-            found = replace(found, hits=kept, applied=applied)
-        hits, warnings = await in_own_thread(clean_hits, found.hits, self.addresses)
-        if await in_own_thread(is_unrelated, query.text, hits, query.language):
-            raise SearchProviderError(
-                f"The results of {self.name} have nothing to do with the query.", details={"reason": UNRELATED}
-            )
-        return replace(found, hits=hits, warnings=(*found.warnings, *warnings))
+    found, query = await ask(), call.query
+    include, exclude = query.include_domains, query.exclude_domains
+    if include or exclude:
+        kept = tuple(hit for hit in found.hits if admitted(hit.url, include, exclude))
+        applied = replace(found.applied, domains=found.applied.domains or "local")
+        found = replace(found, hits=kept, applied=applied)
+    hits, warnings = await in_own_thread(clean_hits, found.hits, addresses)
+    if await in_own_thread(is_unrelated, query.text, hits, query.language):
+        raise SearchProviderError(
+            f"The results of {found.provider} have nothing to do with the query.", details={"reason": UNRELATED}
+        )
+    return replace(found, hits=hits, warnings=(*found.warnings, *warnings))
 
 
 def clean_hits(hits: Sequence[Hit], addresses: AddressPolicy) -> tuple[tuple[Hit, ...], tuple[str, ...]]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from websearch_gateway.errors import EngineNotConfigured
-from websearch_gateway.models import Answer, Deadline, Fallback, SearchQuery
-from websearch_gateway.ports import AnswerEngine, Progress
+from websearch_gateway.models import Answer, Call, Deadline, Fallback, Gathered, OneTask
+from websearch_gateway.ports import AnswerEngine
 from websearch_gateway.upstream.race import FirstSuccess, Trial, loud
 
 QUOTES_RESERVE_SECONDS = 0.25
@@ -59,7 +59,7 @@ class FallbackEngine:
         """The name of the first engine."""
         return self.engines[0].name
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def ask(self, call: Call) -> Answer:
         """The first answer; its `fallback` says why it is not from the first configured engine.
 
         Raises:
@@ -67,18 +67,19 @@ class FallbackEngine:
                 refuses after all engines failed.
             Exhausted: all failed; the error names every attempt.
         """
-        async with FirstSuccess[Answer](found=lambda answer: bool(answer.spans)) as race:
-            winner = await _Schedule(self, race, query, deadline, progress).winner()
+        async with (
+            OneTask[Gathered]() as gathering,
+            FirstSuccess[Answer](found=lambda answer: bool(answer.spans)) as race,
+        ):
+            winner = await _Schedule(self, race, replace(call, gathering=gathering)).winner()
             if winner is None:
                 raise race.exhausted()
             answer = winner.task.result()
             if winner is not race.trials[0]:
                 answer = replace(answer, fallback=_both(self._why(race, winner), answer.fallback))
                 self._report_overtaken(race, winner)
-        # Only after the losers have ended: a nested race reports its costs when it ends.
-        cost_usd = answer.cost_usd + race.lost_usd(winner)
         configured = [attempt for trial in race.trials for attempt in trial.attempts if _is_configured(trial)]
-        return replace(answer, cost_usd=cost_usd, warnings=(*loud(configured), *answer.warnings))
+        return replace(answer, warnings=(*loud(configured), *answer.warnings))
 
     def _report_overtaken(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> None:
         overdue = {trial.name for trial in race.before(winner) if trial.running}
@@ -120,19 +121,11 @@ def _is_configured(trial: Trial[Answer]) -> bool:
 class _Schedule:
     """Decides which engine starts when, for one question."""
 
-    def __init__(
-        self,
-        engine: FallbackEngine,
-        race: FirstSuccess[Answer],
-        query: SearchQuery,
-        deadline: Deadline,
-        progress: Progress,
-    ) -> None:
-        self._raw, self._race = engine.raw, race
-        self._query, self._deadline, self._progress = query, deadline, progress
+    def __init__(self, engine: FallbackEngine, race: FirstSuccess[Answer], call: Call) -> None:
+        self._raw, self._race, self._call = engine.raw, race, call
         self._loop = asyncio.get_running_loop()
         self._hedge_at = self._loop.time() + engine.hedge_seconds
-        self._serve_at = self._loop.time() + deadline.remaining() - QUOTES_RESERVE_SECONDS
+        self._serve_at = self._loop.time() + call.remaining() - QUOTES_RESERVE_SECONDS
         self._left = list(engine.engines)
         self._latest: Ranked | None = None
 
@@ -172,10 +165,10 @@ class _Schedule:
 
     async def _begin(self, engine: AnswerEngine) -> Trial[Answer]:
         if self._latest:
-            await self._progress(f"Falling back from {self._latest.name} to {engine.name}")
+            await self._call.progress(f"Falling back from {self._latest.name} to {engine.name}")
         # For raw search an engine with an open circuit counts too: it failed a moment ago.
         after = any(map(_is_configured, self._race.trials))
-        asked = engine.answer(replace(self._query, behind=after), self._deadline, self._progress)
+        asked = engine.ask(replace(self._call, behind=after))
         behind = after if engine is self._raw else self._race.has_asked
         return self._race.start(engine.name, asked, behind=behind)
 
@@ -207,7 +200,7 @@ class UnconfiguredEngine:
     most_usd: float = 0.0
     likely_usd: float = 0.0
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def ask(self, call: Call) -> Answer:
         """Never answers.
 
         Raises:

@@ -41,7 +41,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u
 
 
 @stage("finalize")
-def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> SearchResponse:
+def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime, cost_usd: float = 0.0) -> SearchResponse:
     """The response for `answer`. Never raises.
 
     The text has no control characters except tab and line feed, and none that change the writing direction. Citations
@@ -52,6 +52,7 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> S
 
     Args:
         responded_at: the time of the answer, with a time zone.
+        cost_usd: what the call has cost.
     """
     text, spans = _clean(answer)
     verified = repair(text, spans)
@@ -81,7 +82,7 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> S
             region=FilterState(requested=query.region, applied=answer.applied.region),
             domains=answer.applied.domains,
         ),
-        cost_usd=round(answer.cost_usd, 6),
+        cost_usd=round(cost_usd, 6),
         search_suggestions=answer.search_suggestions,
         warnings=tuple(dict.fromkeys((*answer.warnings, *warnings))),
     )

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Sequence
-from contextvars import Context, ContextVar, copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 from pydantic import TypeAdapter
 
 from websearch_gateway.errors import Unavailable
-from websearch_gateway.models import Answer, Deadline, Gathered, Hit, Page, SearchQuery
-from websearch_gateway.net.spending import spend, spent
+from websearch_gateway.models import Answer, Call, Deadline, Gathered, Hit, Page
 from websearch_gateway.pipeline.web_results import MOST_SENT, cleaned_texts, hits_to_ask_for, read_pages
-from websearch_gateway.ports import AnswerEngine, Composer, Gather, Progress, Reader, Searcher, Workers
+from websearch_gateway.ports import Composer, Gather, Reader, Searcher, Workers
 
 PAGE_SECONDS = 5.0
 """The most time for one page (seconds): an answer from four pages now is worth more than one from five later."""
@@ -26,20 +25,9 @@ COMPOSE_RESERVE_SECONDS = 0.5
 """The time kept back at the end of the deadline (seconds), so that slow pages cannot cost the answer."""
 
 
-@dataclass(slots=True)
-class _Shared:
-    """The gathering for one question. It records its costs in `context`."""
-
-    context: Context = field(default_factory=copy_context)
-    task: asyncio.Task[Gathered] | None = None
-
-
-_QUESTION: ContextVar[_Shared | None] = ContextVar("gathering_of_the_question", default=None)
-
-
 @dataclass(frozen=True, slots=True)
 class Gathering:
-    """Searches, and reads the best pages concurrently. All calls within a `OneGathering` share one search.
+    """Searches, and reads the best pages concurrently, once for all engines of a call.
 
     A page whose text the provider sent is not fetched again. Its text serves this call only: it goes into no page
     cache, since vendors' terms allow no more than that.
@@ -51,38 +39,27 @@ class Gathering:
     gate: asyncio.Semaphore
     page_seconds: float
 
-    async def __call__(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
+    async def __call__(self, call: Call) -> Gathered:
         """The search results, and each page that could be read, by the URL of its hit.
 
         Raises:
             Refused: a key is wrong, or no provider is configured.
             Exhausted: every provider failed.
         """
-        shared = _QUESTION.get()
-        if shared is None:
-            return await self._gather(query, deadline, progress)
-        if shared.task is not None:
-            # The first caller has recorded its costs.
-            gathered = await asyncio.shield(shared.task)
-            return Gathered(gathered.results, gathered.pages, cost_usd=0.0)
-        before = spent(shared.context)
-        shared.task = asyncio.create_task(self._gather(query, deadline, progress), context=shared.context)
-        try:
-            return await asyncio.shield(shared.task)
-        finally:
-            spend(spent(shared.context) - before)
+        return await (call.gathering.run(partial(self._gather, call)) if call.gathering else self._gather(call))
 
-    async def _gather(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
-        await progress("Searching the web")
+    async def _gather(self, call: Call) -> Gathered:
+        query = call.query
+        await call.progress("Searching the web")
         asked = replace(query, max_results=hits_to_ask_for(query.max_results, query))
-        results = await self.searcher.search(asked, deadline)
+        results = await self.searcher.ask(replace(call, query=asked))
         best = results.hits[: query.max_results]
-        sent = await self._sent(best, deadline)
+        sent = await self._sent(best, call)
         if urls := [hit.url for hit in best if hit.url not in sent]:
-            await progress(f"Reading {len(urls)} pages")
-        pages = sent | await self._read(urls, deadline, enough=max(1, ENOUGH_PAGES - len(sent)))
+            await call.progress(f"Reading {len(urls)} pages")
+        pages = sent | await self._read(urls, call, enough=max(1, ENOUGH_PAGES - len(sent)))
         hits = tuple(replace(hit, content=None) if hit.url in sent else hit for hit in results.hits)
-        return Gathered(replace(results, hits=hits), pages, results.cost_usd)
+        return Gathered(replace(results, hits=hits), pages)
 
     async def _sent(self, hits: Sequence[Hit], deadline: Deadline) -> dict[str, Page]:
         """The texts that the provider sent, cleaned as pages are; none if they cannot be cleaned in time."""
@@ -113,30 +90,6 @@ class Gathering:
 
 
 @dataclass(frozen=True, slots=True)
-class OneGathering:
-    """An engine that gathers at most once per question."""
-
-    engine: AnswerEngine
-
-    @property
-    def name(self) -> str:
-        """The engine's name."""
-        return self.engine.name
-
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """The engine's answer. Raises what the engine raises."""
-        shared = _Shared()
-        token = _QUESTION.set(shared)
-        try:
-            return await self.engine.answer(query, deadline, progress)
-        finally:
-            _QUESTION.reset(token)
-            if shared.task is not None:
-                shared.task.cancel()
-                await asyncio.gather(shared.task, return_exceptions=True)
-
-
-@dataclass(frozen=True, slots=True)
 class RawEngine:
     """Quotes the sentences that answer the question from the pages that raw search finds."""
 
@@ -145,23 +98,22 @@ class RawEngine:
     workers: Workers
     name: str = "raw-search"
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def ask(self, call: Call) -> Answer:
         """Answer from pages, or from snippets where pages cannot be read.
 
         Raises:
             Refused: a key is wrong, or no provider is configured.
             Exhausted: every provider failed.
         """
-        gathered = await self.gather(query, deadline, progress)
-        await progress("Composing the answer")
+        gathered = await self.gather(call)
+        await call.progress("Composing the answer")
         hits, pages = gathered.results.hits, gathered.pages
         size = sum(len(page.markdown) for page in pages.values()) + sum(map(_size, hits))
-        composed = await self.workers.run(self.composer, query, hits, pages, deadline=deadline, size=size)
+        composed = await self.workers.run(self.composer, call.query, hits, pages, deadline=call, size=size)
         answer = _answer_type().validate_python(composed)
         return replace(
             answer,
             provider=f"{gathered.results.provider}-raw-search",
-            cost_usd=answer.cost_usd + gathered.cost_usd,
             applied=gathered.results.applied,
             warnings=(*gathered.results.warnings, *answer.warnings),
             fallback=gathered.results.fallback,

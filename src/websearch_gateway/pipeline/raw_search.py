@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from websearch_gateway.cache.result_store import Served
 from websearch_gateway.cache.results import RawResult
 from websearch_gateway.errors import SearchError, SearchProviderParseError, SearchValidationError, shown
-from websearch_gateway.models import LOCAL, Caller, Deadline, Hit, RawSearchRequest, SearchQuery, SearchResults
+from websearch_gateway.models import LOCAL, Call, Caller, Hit, RawSearchRequest, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.net.spending import counting_requests
 from websearch_gateway.pipeline.cleaning import clean_items
 from websearch_gateway.pipeline.guard import Guard, one_deadline
 from websearch_gateway.pipeline.recall import Recall
@@ -107,12 +106,12 @@ class RawSearch:
                     language=request.language,
                     safe_search=request.safe_search,
                 )
-                query = replace(checked.query, user=caller.user)
+                call = Call.of(checked.query, deadline, user=caller.user)
 
                 async def find(_: Progress) -> Served[RawResult]:
-                    return await self._counted(query, caller, deadline)
+                    return await self._counted(call, caller)
 
-                found = await self.recall(query, caller, find, use_cache=request.use_cache)
+                found = await self.recall(call.query, caller, find, use_cache=request.use_cache)
         except SearchError as error:
             return error
         response = found.response
@@ -120,25 +119,25 @@ class RawSearch:
             response=response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
         )
 
-    async def _counted(self, query: SearchQuery, caller: Caller, deadline: Deadline) -> Served[RawResult]:
+    async def _counted(self, call: Call, caller: Caller) -> Served[RawResult]:
         """The result. The query counts towards the caller's limit only if it called a provider."""
-        with counting_requests() as sent:
-            try:
-                return await self._find(query, caller, deadline)
-            finally:
-                if not sent.count:
-                    await self.recall.rate_limits.give_back(caller)
+        try:
+            return await self._find(call, caller)
+        finally:
+            if not call.bill.requests:
+                await self.recall.rate_limits.give_back(caller)
 
-    async def _find(self, query: SearchQuery, caller: Caller, deadline: Deadline) -> Served[RawResult]:
+    async def _find(self, call: Call, caller: Caller) -> Served[RawResult]:
         """Search, put the hits into Google's form, and store them."""
         async with self.gate:
-            found = await self.selection.preferring((GOOGLE,)).search(query, deadline)
+            found = await self.selection.preferring((GOOGLE,)).ask(call)
         google_failed = found.provider != GOOGLE and GOOGLE in self.selection.searchers
-        response = await self._in_googles_form(query, found)
-        await self.recall.cache.put(query, caller, response, stopgap=google_failed)
+        response = await self._in_googles_form(call, found)
+        await self.recall.cache.put(call.query, caller, response, stopgap=google_failed)
         return Served(response)
 
-    async def _in_googles_form(self, query: SearchQuery, found: SearchResults) -> RawResult:
+    async def _in_googles_form(self, call: Call, found: SearchResults) -> RawResult:
+        query = call.query
         warnings: tuple[str, ...]
         if found.provider == GOOGLE:
             # Parsing five pages of JSON takes too long for the event loop.
@@ -151,7 +150,10 @@ class RawSearch:
         if not result.get("items"):
             warnings = (*warnings, f"{query.text}: {nothing_found(query)}")
         return RawResult(
-            provider=found.provider, result=result, cost_usd=found.cost_usd, warnings=(*warnings, *found.warnings)
+            provider=found.provider,
+            result=result,
+            cost_usd=round(call.bill.usd, 9),
+            warnings=(*warnings, *found.warnings),
         )
 
     def _merged(self, bodies: Sequence[bytes], most: int) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -13,8 +13,16 @@ from typing import Any
 from websearch_gateway.cache.pages import PageCache, content_hash, page_key
 from websearch_gateway.cache.similarity import UNKNOWN_SCRIPT, Similarity, Subject
 from websearch_gateway.errors import SearchError, SearchValidationError
-from websearch_gateway.models import LOCAL, Caller, ContentRequest, Deadline, Page, Passage, PassagesRequest
-from websearch_gateway.net.spending import pay_as
+from websearch_gateway.models import (
+    LOCAL,
+    Call,
+    Caller,
+    ContentRequest,
+    Deadline,
+    Page,
+    Passage,
+    PassagesRequest,
+)
 from websearch_gateway.pipeline.guard import Guard, one_deadline, up_to
 from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.recall import RateLimits
@@ -103,13 +111,12 @@ class PageReading:
             ForbiddenUrlError, SearchFetchError, SearchTimeoutError: the page cannot be read.
         """
         with self.telemetry.call(request.url, tool="read_from_page") as event:
-            pay_as(caller.user)
             most, warnings = up_to(("maxResults",), request.max_results, MOST_RESULTS)
             queries = _checked(request.queries)
             self.guard.refuse_credentials("query", "\n".join(queries))  # they go to the embedder
             async with one_deadline(self.deadline_seconds) as deadline:
                 page, unknown = await self.read(request.url, caller, deadline, fresh=request.force_refresh)
-                found = await self.finder.find(page, queries, most, deadline)
+                found = await self.finder.find(page, queries, most, Call(deadline.at, deadline.clock, user=caller.user))
             event.served("page", sum(map(len, found.answers)), cache=page.cache)
         return PagePassages(
             url=page.url,
@@ -279,16 +286,16 @@ class PassageFinder:
             MEMORY_CHARACTERS, getsizeof=lambda page: page.characters
         )
 
-    async def find(self, page: Page, queries: Sequence[str], most: int, deadline: Deadline) -> Findings:
+    async def find(self, page: Page, queries: Sequence[str], most: int, call: Call) -> Findings:
         """At most `most` passages for each query. If the embedder fails, words alone rank them, and a note says so.
 
         Raises:
             SearchFetchError, SearchTimeoutError: a worker cannot process the page, or not in time.
         """
-        prepared = await self._prepared(page, deadline)
+        prepared = await self._prepared(page, call)
         asked = queries if prepared.is_known_script else ()
-        seconds = deadline.remaining()
-        earlier = deadline.within(seconds - min(RANKING_RESERVE_SECONDS, seconds / 10))
+        seconds = call.remaining()
+        earlier = call.within(seconds - min(RANKING_RESERVE_SECONDS, seconds / 10))
         compared = await self._similarity.compare(prepared.subject, asked, earlier)
         found = await self._workers.run(
             ranked,
@@ -297,7 +304,7 @@ class PassageFinder:
             [_similarities(prepared, compared.similarities.get(query, {})) for query in queries],
             self._similarity.weight,
             most,
-            deadline=deadline,
+            deadline=call,
             size=prepared.characters,
         )
         answers = tuple(

@@ -16,7 +16,7 @@ from functools import partial
 
 from websearch_gateway.cache.result_store import Served
 from websearch_gateway.cache.results import is_stopgap
-from websearch_gateway.models import LOCAL, Answer, Caller, Deadline, SearchQuery, SearchRequest
+from websearch_gateway.models import LOCAL, Answer, Call, Caller, SearchRequest
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import Guard, one_deadline, timeout_error
@@ -73,10 +73,10 @@ class SearchPipeline:
             )
             verify = self.verifies if request.verify_citations is None else request.verify_citations
             async with one_deadline(self.deadline_seconds) as deadline:
-                query = replace(checked.query, user=caller.user, verify_citations=verify)
+                query = replace(checked.query, verify_citations=verify)
 
                 async def ask(tell: Progress) -> Served[SearchResponse]:
-                    return await self._ask(query, caller, deadline, tell)
+                    return await self._ask(Call.of(query, deadline, tell, caller.user), caller)
 
                 served = await self.recall(query, caller, ask, progress)
             event.answered(served.response, saved_usd=served.saved_usd, joined=served.joined)
@@ -85,29 +85,27 @@ class SearchPipeline:
                 return response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
             return response
 
-    async def _ask(
-        self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
-    ) -> Served[SearchResponse]:
+    async def _ask(self, call: Call, caller: Caller) -> Served[SearchResponse]:
         """A new answer from the engine, finalized and stored."""
-        response = await _finalized(query, await self._answer(query, deadline, progress))
-        if query.verify_citations and self.verification:
-            await progress("Reading the cited pages")
-            response = await self.verification(response, deadline)
-        await self.recall.cache.put(query, caller, response, stopgap=is_stopgap(response))
+        response = await _finalized(call, await self._answer(call))
+        if call.query.verify_citations and self.verification:
+            await call.progress("Reading the cited pages")
+            response = await self.verification(response, call)
+        await self.recall.cache.put(call.query, caller, response, stopgap=is_stopgap(response))
         return Served(response)
 
-    async def _answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def _answer(self, call: Call) -> Answer:
         """The engine's answer. It is stopped early enough to leave time for a stale answer."""
-        seconds = deadline.remaining()
+        seconds = call.remaining()
         reserve = min(STALE_RESERVE_SECONDS, seconds / 10)
         try:
             async with asyncio.timeout(seconds - reserve / 4):
-                return await self.engine.answer(query, deadline.within(seconds - reserve), progress)
+                return await self.engine.ask(call.within(seconds - reserve))
         except TimeoutError:
             raise timeout_error(self.deadline_seconds) from None
 
 
-async def _finalized(query: SearchQuery, answer: Answer) -> SearchResponse:
+async def _finalized(call: Call, answer: Answer) -> SearchResponse:
     """The response. A long answer is verified in a thread."""
-    finish = partial(finalize, query, answer, responded_at=datetime.now(UTC))
+    finish = partial(finalize, call.query, answer, responded_at=datetime.now(UTC), cost_usd=call.bill.usd)
     return finish() if len(answer.text) <= SMALL_CHARS else await in_own_thread(finish)

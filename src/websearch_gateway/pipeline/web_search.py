@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from websearch_gateway.cache.pages import PageCache
 from websearch_gateway.cache.result_store import Served
@@ -14,6 +13,7 @@ from websearch_gateway.errors import SearchValidationError, Unavailable
 from websearch_gateway.models import (
     LOCAL,
     AppliedFilters,
+    Call,
     Caller,
     Deadline,
     Freshness,
@@ -59,15 +59,14 @@ HOURS: dict[Freshness, int] = {"day": 24, "week": 168, "month": 720, "year": 876
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
-    """A checked call."""
+class _Task:
+    """What to do for a checked call."""
 
-    query: SearchQuery
+    call: Call
     caller: Caller
     choice: Choice
     searcher: Searcher
     reader: Reader | None
-    deadline: Deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +114,14 @@ class WebSearch:
             async with one_deadline(self.deadline_seconds) as deadline:
                 query = replace(
                     checked.query,
-                    user=caller.user,
                     max_results=hits_to_ask_for(chosen.up_to, checked.query),
                     variant=variant(_names(request.providers), chosen, request.read_pages),
                 )
-                call = _Call(query, caller, chosen, searcher, self._reader(request), deadline)
-                find = partial(self._find, call)
+
+                async def find(tell: Progress) -> Served[WebSearchResponse]:
+                    call = Call.of(query, deadline, tell, caller.user)
+                    return await self._find(_Task(call, caller, chosen, searcher, self._reader(request)))
+
                 served = await self.recall(query, caller, find, progress, use_cache=request.use_cache)
             response = served.response
             route, count = response.results[0].provider if response.results else "", len(response.results)
@@ -162,32 +163,33 @@ class WebSearch:
         return self.page_cache if request.use_cache else _WithoutStoredPages(self.page_cache)
 
     @stage("answer")
-    async def _find(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
+    async def _find(self, task: _Task) -> Served[WebSearchResponse]:
         """Search, read all pages concurrently, combine the results, and store them."""
-        await progress("Searching the web")
-        found = await call.searcher.search(call.query, call.deadline.within(call.deadline.remaining() * SEARCH_SHARE))
-        hits = call.choice.of(distinct(found.hits, call.query.max_results))
+        call = task.call
+        await call.progress("Searching the web")
+        found = await task.searcher.ask(call.within(call.remaining() * SEARCH_SHARE))
+        hits = task.choice.of(distinct(found.hits, call.query.max_results))
         outcomes: dict[str, Outcome] = {}
-        if hits and call.reader is not None:
-            await progress(f"Reading {len(hits)} pages")
-            outcomes = await self._read(call.reader, call.deadline, hits)
-        hits, text_warnings = await self._with_clean_texts(hits, outcomes, call.deadline)
+        if hits and task.reader is not None:
+            await call.progress(f"Reading {len(hits)} pages")
+            outcomes = await self._read(task.reader, call, hits)
+        hits, text_warnings = await self._with_clean_texts(hits, outcomes, call)
         # Ranking fifty pages of 8,000 characters takes tens of milliseconds of CPU time, too long for the event loop.
         results = await in_own_thread(assemble, call.query.text, hits, outcomes)
         response = WebSearchResponse(
             results=results,
             filters=_filters(call.query, found.applied),
-            cost_usd=round(found.cost_usd, 6),
+            cost_usd=round(call.bill.usd, 6),
             warnings=(
                 *found.warnings,
                 *self._unmet(call.query, found),
-                *_emptied(call, found),
+                *_emptied(task, found),
                 *page_warnings(outcomes),
                 *snippet_warnings(hits, outcomes, results),
                 *text_warnings,
             ),
         )
-        await self.recall.cache.put(call.query, call.caller, response, stopgap=may_be_read_soon(outcomes))
+        await self.recall.cache.put(call.query, task.caller, response, stopgap=may_be_read_soon(outcomes))
         return Served(response)
 
     async def _with_clean_texts(
@@ -229,12 +231,12 @@ class WebSearch:
         return warnings
 
 
-def _emptied(call: _Call, found: SearchResults) -> list[str]:
+def _emptied(task: _Task, found: SearchResults) -> list[str]:
     """Why there are no results, if there are none."""
     if found.hits:
-        beyond = not call.choice.of(distinct(found.hits, call.query.max_results))
-        return [f"Page {call.choice.page} is beyond the last result: try a smaller `page`."] if beyond else []
-    return [nothing_found(call.query, longer='`freshness` "month" or "year"')]
+        beyond = not task.choice.of(distinct(found.hits, task.call.query.max_results))
+        return [f"Page {task.choice.page} is beyond the last result: try a smaller `page`."] if beyond else []
+    return [nothing_found(task.call.query, longer='`freshness` "month" or "year"')]
 
 
 def _filters(query: SearchQuery, applied: AppliedFilters) -> Filters:

@@ -1,7 +1,4 @@
-"""The layers around searchers, engines and readers: burst gate, circuit breaker, rate limiter, time limit.
-
-A layered object has the interface of the inner one, so layers nest.
-"""
+"""The layers around searchers, engines and readers: burst gate, circuit breaker, budget, rate limiter, time limit."""
 
 from __future__ import annotations
 
@@ -9,65 +6,80 @@ import asyncio
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Generic, TypeVar
 
 from websearch_gateway.errors import (
     BLOCKED,
     RATE_LIMITED,
     NotAsked,
     Refused,
+    SearchError,
     SearchTimeoutError,
     SearchValidationError,
     Unavailable,
 )
-from websearch_gateway.models import Answer, Deadline, Page, SearchQuery, SearchResults
+from websearch_gateway.models import Call, Deadline, Page, SearchQuery
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.ports import AnswerEngine, Layer, Progress, Reader, Searcher
+from websearch_gateway.ports import Layer, Reader, Upstream, through
 from websearch_gateway.upstream.health import PROBE_SECONDS, UpstreamHealth
+from websearch_gateway.upstream.ledger import Ledger
 
 T = TypeVar("T")
 
 
-def wrapped(layers: Sequence[Callable[[T], T]], bare: T) -> T:
-    """`bare` inside all its layers, the outermost first."""
-    for layer in reversed(layers):
-        bare = layer(bare)
-    return bare
-
-
 @dataclass(frozen=True, slots=True)
-class LayeredSearcher:
-    """A Searcher behind one layer."""
+class Layered(Generic[T]):
+    """An upstream inside its `layers`, the outermost first. What it costs has a part of the call's bill."""
 
-    searcher: Searcher
-    layer: Layer
+    upstream: Upstream[T]
+    layers: Sequence[Layer[T]]
 
     @property
     def name(self) -> str:
-        """The searcher's name."""
-        return self.searcher.name
+        """The upstream's name."""
+        return self.upstream.name
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """Search. Raises what the searcher or the layer raises."""
-        return await self.layer(lambda: self.searcher.search(query, deadline), deadline)
+    async def ask(self, call: Call) -> T:
+        """Ask. Raises what the upstream or a layer raises."""
+        own = replace(call, bill=call.bill.part())
+        return await through(self.layers, partial(self.upstream.ask, own), own)
 
 
 @dataclass(frozen=True, slots=True)
-class LayeredEngine:
-    """An AnswerEngine behind one layer."""
+class Budget:
+    """The layer that asks an upstream only while the day's budget has room, and puts what it costs on the ledger.
 
-    engine: AnswerEngine
-    layer: Layer
+    Attributes:
+        name: the upstream.
+        most_usd: the most that a query may cost.
+        likely_usd: what a call costs at least if it ends without a bill, because it was cancelled or timed out.
+    """
 
-    @property
-    def name(self) -> str:
-        """The engine's name."""
-        return self.engine.name
+    name: str
+    ledger: Ledger
+    most_usd: Callable[[SearchQuery], float]
+    likely_usd: float = 0.0
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """Answer. Raises what the engine or the layer raises."""
-        return await self.layer(lambda: self.engine.answer(query, deadline, progress), deadline)
+    async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call) -> T:
+        """The result of `ask()`.
+
+        Raises:
+            SearchBudgetError: the day's budget has no room for it.
+            SearchError: what `ask` raises.
+        """
+        async with self.ledger.payment(call.user, self.name, self.most_usd(call.query), call.bill):
+            call.bill.expect(self.likely_usd)
+            try:
+                result = await ask()
+            except SearchTimeoutError:
+                raise
+            except SearchError:
+                call.bill.expect(0.0)
+                raise
+            call.bill.expect(0.0)
+            return result
 
 
 MOST_AHEAD = 50

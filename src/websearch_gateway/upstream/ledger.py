@@ -16,17 +16,22 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import accumulate
+from typing import TYPE_CHECKING, Literal
 
 from websearch_gateway.errors import SearchBudgetError, SearchError, StateUnavailable
-from websearch_gateway.ports import State
+from websearch_gateway.models import Bill, Call
+from websearch_gateway.ports import Embedder, State
 from websearch_gateway.upstream.best_effort import BestEffort
 from websearch_gateway.upstream.health import BOUNDS
 from websearch_gateway.upstream.telemetry import CallRecord
 from websearch_gateway.upstream.tracing import note_booked
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
 
 _log = logging.getLogger(__name__)
 
@@ -64,13 +69,6 @@ class Day:
         return within * 1000 if any(self.calls_by_latency) else None
 
 
-@dataclass(slots=True)
-class Payment:
-    """One paid call in flight. `usd` is its cost in USD: first the maximum, at the end the bill."""
-
-    usd: float
-
-
 class Ledger:
     """Books the costs of calls, and reports them.
 
@@ -99,25 +97,18 @@ class Ledger:
         self._best_effort = BestEffort("The ledger records no costs for now")
 
     @asynccontextmanager
-    async def payment(self, user: str, upstream: str, most_usd: float) -> AsyncIterator[Payment]:
-        """Reserve `most_usd` for the call in the block, and book its cost at the end.
-
-        The block sets the payment's `usd` to the actual cost; without that, the call costs `most_usd`, since a
-        cancelled call may have been billed. A call that raises a SearchError costs the error's `cost_usd`.
+    async def payment(self, user: str, upstream: str, most_usd: float, bill: Bill) -> AsyncIterator[None]:
+        """Reserve `most_usd` for the call in the block, and book what is on its `bill` at the end, however it ends.
 
         Raises:
             SearchBudgetError: the budget has no room for the call; a free upstream may serve.
         """
         day = self._today()
         reserved = await self._reserve(day, user, _micros(most_usd))
-        payment = Payment(most_usd)
         try:
-            yield payment
-        except SearchError as error:
-            payment.usd = error.cost_usd
-            raise
+            yield
         finally:
-            self._settle(day, user, upstream, _micros(_plausible(payment.usd, most_usd, upstream)), reserved)
+            self._settle(day, user, upstream, _micros(_plausible(bill.own_usd, most_usd, upstream)), reserved)
 
     def observe(self, record: CallRecord) -> None:
         """Count a call's duration and the cost that the cache saved. Writes all counts of a second together."""
@@ -297,3 +288,64 @@ class BudgetAlert:
             usd,
             self._daily_usd,
         )
+
+
+UPSTREAM = "embedding"
+BYTES_PER_TOKEN = 3
+"""English has four or five bytes per token, other scripts about three: the estimate is on the high side."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetedEmbedder:
+    """An Embedder on the ledger. Texts cost the tokens that the server counts, or an estimate by their length."""
+
+    embedder: Embedder
+    ledger: Ledger
+    usd_per_million_tokens: float
+
+    @property
+    def name(self) -> str:
+        return self.embedder.name
+
+    @property
+    def dimensions(self) -> int:
+        return self.embedder.dimensions
+
+    @property
+    def weight(self) -> float:
+        return self.embedder.weight
+
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Vectors:
+        """Embed and book the cost on the bill of `call`.
+
+        Raises:
+            SearchBudgetError: the day's budget has no room for it.
+            SearchError: as the embedder raises.
+        """
+        tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
+        call = call or Call(math.inf)
+        bill = call.bill.part()
+        async with self.ledger.payment(call.user, UPSTREAM, self._usd(tokens), bill):
+            bill.expect(self._usd(tokens))
+            try:
+                vectors = await self.embedder.embed(texts, kind, replace(call, bill=bill))
+            except SearchError:
+                self._settle(bill)
+                raise
+            if bill.tokens is not None and not bill.is_estimate:
+                self._settle(bill)
+            return vectors
+
+    def _settle(self, bill: Bill) -> None:
+        """Replace the estimate by the tokens that the server counted."""
+        bill.book(self._usd(bill.tokens or 0))
+        bill.expect(0.0)
+
+    def _usd(self, tokens: int) -> float:
+        return tokens * self.usd_per_million_tokens / 1_000_000
+
+    def knows(self, text: str) -> bool:
+        """Whether the vector of this text is meaningful."""
+        return self.embedder.knows(text)

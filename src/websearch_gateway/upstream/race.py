@@ -6,7 +6,6 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
-from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Generic, TypeVar
@@ -24,8 +23,7 @@ from websearch_gateway.errors import (
     Unavailable,
     shortest,
 )
-from websearch_gateway.models import Deadline, Fallback, SearchQuery, SearchResults, Topic
-from websearch_gateway.net.spending import spend, spent
+from websearch_gateway.models import Call, Fallback, SearchResults, Topic
 from websearch_gateway.ports import Searcher
 from websearch_gateway.upstream.health import HealthRegistry
 
@@ -52,11 +50,11 @@ class FallbackSearcher:
     hedging: Hedging | None = None
     advice: str = ""
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+    async def ask(self, call: Call) -> SearchResults:
         """The winning answer; its warnings name the searchers that failed or were too slow.
 
         Each searcher except the last may take an equal share of the remaining time, so one that hangs leaves time for
-        the next. `cost_usd` includes requests to searchers that failed or were cancelled.
+        the next.
 
         Raises:
             SearchNotConfiguredError: there is no searcher.
@@ -72,14 +70,12 @@ class FallbackSearcher:
         if self.hedging:
             self.hedging.earn()
         async with FirstSuccess[SearchResults](found=lambda results: bool(results.hits)) as race:
-            winner = await self._run(race, query, deadline)
+            winner = await self._run(race, call)
             if winner is None:
                 raise race.exhausted(self.advice)
             return _answer(race, winner)
 
-    async def _run(
-        self, race: FirstSuccess[SearchResults], query: SearchQuery, deadline: Deadline
-    ) -> Trial[SearchResults] | None:
+    async def _run(self, race: FirstSuccess[SearchResults], call: Call) -> Trial[SearchResults] | None:
         """The deciding trial; None if all failed. A trial that starts beside a running one is a hedge."""
         queue = deque(self.order(self.searchers))
         while queue:
@@ -88,10 +84,9 @@ class FallbackSearcher:
                 if winner := await race.outcome():
                     return winner
                 continue
-            share = _share(deadline, len(queue))
+            asked = replace(_share(call, len(queue)), behind=call.behind or race.has_asked)
             searcher = queue.popleft()
-            asked = replace(query, behind=query.behind or race.has_asked)
-            trial = race.start(searcher.name, searcher.search(asked, share), behind=asked.behind)
+            trial = race.start(searcher.name, searcher.ask(asked), behind=asked.behind)
             slow_after = self.hedging.slow_after(searcher.name) if self.hedging and queue else None
             if winner := await race.outcome(trial, slow_after):
                 return winner
@@ -100,10 +95,10 @@ class FallbackSearcher:
         return await race.outcome()
 
 
-def _share(deadline: Deadline, searchers_left: int) -> Deadline:
+def _share(call: Call, searchers_left: int) -> Call:
     if searchers_left == 1:
-        return deadline
-    return deadline.within(max(LEAST_SHARE_SECONDS, deadline.remaining() / searchers_left))
+        return call
+    return call.within(max(LEAST_SHARE_SECONDS, call.remaining() / searchers_left))
 
 
 def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> SearchResults:
@@ -113,7 +108,6 @@ def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> 
     unrelated = (Fallback(a.name, a.cause) for a in race.attempts if a.cause == UNRELATED)
     return replace(
         results,
-        cost_usd=results.cost_usd + race.lost_usd(winner),
         warnings=(*loud(race.attempts), *failed, *slow, *results.warnings),
         fallback=next(unrelated, results.fallback),
     )
@@ -247,14 +241,12 @@ Failure = Unavailable | Exhausted | SearchAuthError | SearchNotConfiguredError
 
 
 class Trial(Generic[T]):
-    """One upstream's call, in its own task and context. `behind`: another one was asked before in the same call."""
+    """One upstream's call, in its own task. `behind`: another one was asked before in the same call."""
 
     def __init__(self, name: str, call: Coroutine[Any, Any, T], *, behind: bool = False) -> None:
         self.name = name
         self.behind = behind
-        self._context = copy_context()
-        self._spent_before = spent()
-        self.task = asyncio.create_task(call, context=self._context)
+        self.task = asyncio.create_task(call)
 
     @property
     def running(self) -> bool:
@@ -282,12 +274,6 @@ class Trial(Generic[T]):
     def was_asked(self) -> bool:
         """Whether a request was sent, or may still be."""
         return not isinstance(self.failure, NotAsked | EngineNotConfigured)
-
-    @property
-    def cost_usd(self) -> float:
-        """The cost so far (USD), from its context or its error."""
-        reported = self.failure.cost_usd if self.failure else 0.0
-        return max(reported, round(spent(self._context) - self._spent_before, 9))
 
     @property
     def attempts(self) -> Sequence[Attempt]:
@@ -397,10 +383,6 @@ class FirstSuccess(Generic[T]):
     def _has_found(self, trial: Trial[T]) -> bool:
         return trial.answered and self._found(trial.task.result())
 
-    def lost_usd(self, winner: Trial[T]) -> float:
-        """The cost of all other trials (USD): those that failed, and those cancelled now."""
-        return sum(trial.cost_usd for trial in self.trials if trial is not winner)
-
     def exhausted(self, advice: str = "") -> Exhausted:
         """The error for a race without a winner, with `advice`, or else the advice of a trial."""
         failures = [trial.failure for trial in self.trials if trial.failure]
@@ -422,4 +404,3 @@ class FirstSuccess(Generic[T]):
             trial.task.cancel()
         # No upstream call outlives its question.
         await asyncio.gather(*(trial.task for trial in self.trials), return_exceptions=True)
-        spend(sum(trial.cost_usd for trial in self.trials))

@@ -17,9 +17,9 @@ from websearch_gateway.answers.common import applying
 from websearch_gateway.answers.llm.chat import Chat, PromptTooLong, Written
 from websearch_gateway.answers.llm.checked import Checked, NumberedPassage, checked_draft, numbered_passages
 from websearch_gateway.errors import SearchProviderError
-from websearch_gateway.models import Answer, Deadline, Gathered, SearchQuery, TokenUsage
+from websearch_gateway.models import Answer, Call, Deadline, Gathered, SearchQuery, TokenUsage
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.ports import Gather, Progress, Workers
+from websearch_gateway.ports import Gather, Workers
 from websearch_gateway.text.tokens import estimate_tokens
 
 GATHER_SHARE = 0.6
@@ -60,7 +60,7 @@ class LlmEngine:
         """The price of an answer."""
         return self.answer_usd
 
-    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+    async def ask(self, call: Call) -> Answer:
         """Write an answer from the results of raw search.
 
         Raises:
@@ -69,14 +69,16 @@ class LlmEngine:
             SearchProviderError: the model is unavailable, or its sources support nothing that it wrote.
             Exhausted: every provider failed.
         """
-        gathered = await self.gather(query, deadline.within(deadline.remaining() * GATHER_SHARE), progress)
-        await progress(f"Writing with {self.chat.model}")
-        written, passages = await self._write(query, gathered, self._before_check(deadline))
+        query = call.query
+        gathered = await self.gather(call.within(call.remaining() * GATHER_SHARE))
+        await call.progress(f"Writing with {self.chat.model}")
+        written, passages = await self._write(query, gathered, self._before_check(call))
         size = len(written.text) + sum(len(passage.text) for passage in passages)
-        result = await self.workers.run(checked_draft, written.text, passages, query.text, deadline=deadline, size=size)
+        result = await self.workers.run(checked_draft, written.text, passages, query.text, deadline=call, size=size)
         checked = _checked_type().validate_python(result)
         if not checked.spans:
             raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources support.")
+        call.bill.book(self.answer_usd)
         return self._complete(gathered, written, passages, checked)
 
     async def warm_up(self) -> None:
@@ -143,8 +145,6 @@ class LlmEngine:
             model=self.chat.model,
             sources=tuple(dict.fromkeys(passage.source for passage in passages)),
             usage=TokenUsage(written.prompt_tokens, written.response_tokens),
-            cost_usd=self.answer_usd + gathered.cost_usd,
-            searched_usd=gathered.cost_usd,
             applied=gathered.results.applied,
             fallback=gathered.results.fallback,
             warnings=(
