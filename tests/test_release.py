@@ -17,6 +17,7 @@ import yaml
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from tests.patience import PATIENT_PROCESS
 from tools import bundle
 from websearch_gateway import __version__
 from websearch_gateway.entrypoints.tools import TOOLS
@@ -88,7 +89,7 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(packages: Path
 
 
 def test_the_wheel_answers_from_an_empty_environment(installed: Path, tmp_path: Path) -> None:
-    only = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
+    only = {**PATIENT_PROCESS, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
     command = installed / "bin" / "websearch-gateway"
     assert run(command, "--version", **only).strip() == __version__
     answered, quoted, *_ = map(json.loads, run(command, "demo", "--json", **only).splitlines())

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 SECONDS = 600
 """What a start or an end may take on a busy machine."""
 
@@ -75,7 +77,7 @@ def running(command: Sequence[str | Path], cwd: Path, folder: Path, settings: Ma
             server.end()
 
 
-def left_behind(folder: Path, seconds: float = 5.0) -> list[str]:
+def left_behind(folder: Path, seconds: float = PATIENCE) -> list[str]:
     """The commands of processes that still run in `folder` after `seconds`."""
     mark = f"TMPDIR={folder / 'temporary'}".encode()
     found = []

@@ -24,7 +24,7 @@ from mcp.types import (
 from pydantic import BaseModel
 
 from tests.entrypoints.conftest import Connect
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, PATIENT_PROCESS
 from tests.tracing import Spans
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
@@ -328,7 +328,7 @@ def talk(
     sandbox: Sandbox, folder: Path, *messages: dict[str, Any] | str, requests: int = 2
 ) -> tuple[list[dict[str, Any]], str, str, int]:
     """The replies to requests written to a bare pipe, what else the server wrote to it, its log and exit code."""
-    environment = {**os.environ, **sandbox.environment(), "DATA_DIR": str(folder)}
+    environment = {**os.environ, **sandbox.environment(), **PATIENT_PROCESS, "DATA_DIR": str(folder)}
     command = [sys.executable, "-m", "websearch_gateway", "start-mcp-server", "--context", "test"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as server:
