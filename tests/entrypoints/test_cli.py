@@ -188,6 +188,9 @@ def test_demo_looks_the_same_to_a_person(environment: dict[str, str]) -> None:
     shown = run(environment, "demo").stdout
     for expected in ("330 metres", "raw-search", "from the cache", "polymarket", "Timeouts and retries"):
         assert expected in shown
+    page, command = shown.splitlines()[-2:]
+    assert page.endswith("http://127.0.0.1:8080/play:")
+    assert command.endswith(" sandbox -- websearch-gateway serve --http")
 
 
 def test_sandbox_prints_the_settings_that_point_at_it(environment: dict[str, str]) -> None:

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from websearch_gateway import sandbox as package
-from websearch_gateway.sandbox import Sandbox, create_app, environment, key_of, serve
+from websearch_gateway.sandbox import Sandbox, create_app, environment, key_of, serving
 from websearch_gateway.settings import Settings, load_settings
 
 
@@ -49,14 +49,12 @@ async def test_a_clock_moves_what_is_fresh() -> None:
     assert "How to pull a balanced espresso at home" in [hit["title"] for hit in reply.json()["organic"]]
 
 
-async def test_serve_gives_its_address_and_runs_until_it_is_cancelled() -> None:
-    address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    running = asyncio.create_task(serve("127.0.0.1", 0, address.set_result))
+async def test_serving_gives_its_address_and_runs_while_the_context_is_open() -> None:
     async with httpx2.AsyncClient() as http:
-        assert (await http.get(f"{await address}/pages/compost")).status_code == 200
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
+        async with serving("127.0.0.1", 0) as url:
+            assert (await http.get(f"{url}/pages/compost")).status_code == 200
+        with pytest.raises(httpx2.ConnectError):
+            await http.get(f"{url}/pages/compost")
 
 
 async def test_the_app_can_be_mounted_without_a_socket() -> None:

@@ -20,7 +20,7 @@ from websearch_gateway.sandbox.keys import (
     environment,
     key_of,
 )
-from websearch_gateway.sandbox.server import Sandbox, serve
+from websearch_gateway.sandbox.server import Sandbox, serving
 
 if TYPE_CHECKING:
     from websearch_gateway.sandbox.app import create_app
@@ -34,7 +34,7 @@ __all__ = [
     "create_app",
     "environment",
     "key_of",
-    "serve",
+    "serving",
 ]
 
 

@@ -1,4 +1,4 @@
-"""The sandbox as a running server, in a thread of its own (`Sandbox`) or in the caller's event loop (`serve`).
+"""The sandbox as a running server, in a thread of its own (`Sandbox`) or in the caller's event loop (`serving`).
 
 The listener is uvicorn's HTTP protocol on an asyncio server, without uvicorn's process manager, which takes a tenth of
 a second to stop and waits for requests that `hang` never ends.
@@ -59,8 +59,9 @@ async def _listening(app: Starlette, host: str, port: int) -> AsyncIterator[str]
         await server.wait_closed()
 
 
-async def serve(host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Run the sandbox in this event loop until cancelled; `ready` gets its URL.
+@asynccontextmanager
+async def serving(host: str, port: int) -> AsyncIterator[str]:
+    """Run the sandbox in this event loop while the context is open; gives its URL.
 
     Raises:
         OSError: the port is taken.
@@ -68,8 +69,7 @@ async def serve(host: str, port: int, ready: Callable[[str], None]) -> None:
     from websearch_gateway.sandbox.app import create_app
 
     async with _listening(create_app(), host, port) as url:
-        ready(url)
-        await asyncio.Event().wait()
+        yield url
 
 
 class Sandbox:

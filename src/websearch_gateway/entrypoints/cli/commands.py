@@ -128,14 +128,24 @@ def demo(as_json: JsonOption = False) -> None:
 
 @cli.command()
 def sandbox(
+    command: Annotated[
+        list[str] | None, typer.Argument(help="A command to run with the sandbox's settings, after `--`.")
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to bind; 0 picks a free one.")] = 8089,
+    port: Annotated[
+        int | None, typer.Option(help="Port to bind; 0 picks a free one. Default: 8089, or 0 with a command.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run the sandbox: stand-ins for every upstream and a small web, to test an agent offline."""
-    from websearch_gateway.entrypoints.cli.demo import run_sandbox
+    """Run the sandbox: stand-ins for every upstream and a small web, to test an agent offline. With `-- COMMAND` it
+    runs that command with all settings that point a gateway at the sandbox, and ends with it."""
+    from websearch_gateway.entrypoints.cli.demo import run_in_sandbox, run_sandbox
 
-    exit_on_error(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
+    if command:
+        ended = exit_on_error(lambda: asyncio.run(run_in_sandbox(command, host, port or 0)), as_json=as_json)
+        raise typer.Exit(ended)
+    own_port = 8089 if port is None else port
+    exit_on_error(lambda: asyncio.run(run_sandbox(host, own_port, as_json=as_json)), as_json=as_json)
 
 
 def forwarded_settings(arguments: Sequence[str]) -> dict[str, str]:

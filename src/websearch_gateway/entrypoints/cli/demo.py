@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +25,12 @@ from websearch_gateway.entrypoints.errors import describe
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, shown
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.results import DocsSearchResponse, ErrorInfo, SearchResponse
-from websearch_gateway.sandbox import Sandbox, environment, serve
+from websearch_gateway.sandbox import Sandbox, environment, serving
 from websearch_gateway.sandbox.control import exports
 from websearch_gateway.sandbox.keys import engines
 from websearch_gateway.settings import load_settings
+
+PROGRAM = "websearch-gateway"
 
 FIRST = "How tall is the Eiffel Tower?"
 SECOND = "How do I descale an espresso machine?"
@@ -46,6 +53,9 @@ async def run_demo(*, as_json: bool) -> None:
     """
     async for scene in _scenes():
         _print_json(scene) if as_json else _print(scene)
+    if not as_json:
+        name = PROGRAM if shutil.which(PROGRAM) else sys.argv[0]
+        typer.echo(f"\nAsk it yourself, at http://127.0.0.1:8080/play:\n  {name} sandbox -- {PROGRAM} serve --http")
 
 
 async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
@@ -53,23 +63,78 @@ async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
 
     On a terminal also its address, its page, and the settings of every answer engine.
     """
-
-    def announce(url: str) -> None:
+    async with _sandbox_at(host, port) as url:
         if as_json:
             typer.echo(json.dumps(environment(url), indent=2))
         elif sys.stdout.isatty():
             typer.echo(f"# The sandbox serves at {url} until you press Ctrl-C.")
             typer.echo(f"# Buttons that break it, its calls and its pages: {url}/_sandbox/")
-            typer.echo("# A gateway uses it with these settings:")
+            typer.echo(f"# A gateway uses it with these settings, or as {PROGRAM} sandbox -- COMMAND:")
             typer.echo(exports(url))
         else:
             typer.echo("\n".join(f"export {name}={value}" for name, value in environment(url).items()))
+        await asyncio.Event().wait()
 
+
+async def run_in_sandbox(command: Sequence[str], host: str, port: int) -> int:
+    """Run a command with the settings of a sandbox of its own, and pass signals on to it.
+
+    Its data lies in a folder that is removed afterwards, unless DATA_DIR is set: the answers of the sandbox must not
+    enter the cache of a real gateway.
+
+    Returns: the exit code of the command, as a shell gives it: 128 and the signal that ended it, 127 if there is none.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        async with _sandbox_at(host, port) as url:
+            # The program of this installation need not be on the path.
+            program = shutil.which(command[0]) or shutil.which(command[0], path=str(Path(sys.executable).parent))
+            if program is None:
+                typer.echo(f"There is no command {shown(command[0])}.", err=True)
+                return 127
+            inherited = os.environ  # noqa: TID251 - it is the command's, and no setting is read from it
+            settings = {"DATA_DIR": folder, **inherited, **environment(url)}
+            process = await asyncio.create_subprocess_exec(program, *command[1:], env=settings)
+            _pass_signals_on(process)
+            try:
+                code = await process.wait()
+            finally:
+                with suppress(ProcessLookupError):
+                    process.kill()
+    return code if code >= 0 else 128 - code
+
+
+def _pass_signals_on(process: asyncio.subprocess.Process) -> None:
+    def send(number: int) -> None:
+        # A terminal sends Ctrl-C to the command too, which must not get it twice.
+        if not (number == signal.SIGINT and _is_in_front()):
+            with suppress(ProcessLookupError):
+                process.send_signal(number)
+
+    loop = asyncio.get_running_loop()
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        with suppress(NotImplementedError, AttributeError):  # on Windows
+            loop.add_signal_handler(getattr(signal, name), send, getattr(signal, name))
+
+
+def _is_in_front() -> bool:
+    """Whether this process is in the foreground of a terminal."""
     try:
-        await serve(host, port, announce)
-    except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host can be like that
-        reason = error.strerror if isinstance(error, OSError) else "it is not a host name"
-        raise SearchNotConfiguredError(f"The sandbox cannot use port {port} of {shown(host)}: {reason}.") from None
+        with open("/dev/tty", "rb", buffering=0) as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
+
+
+@asynccontextmanager
+async def _sandbox_at(host: str, port: int) -> AsyncIterator[str]:
+    async with AsyncExitStack() as stack:
+        try:
+            url = await stack.enter_async_context(serving(host, port))
+        except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host can be like that
+            reason = error.strerror if isinstance(error, OSError) else "it is not a host name"
+            message = f"The sandbox cannot use port {port} of {shown(host)}: {reason}."
+            raise SearchNotConfiguredError(message) from None
+        yield url
 
 
 async def _scenes() -> AsyncIterator[Scene]:
