@@ -22,6 +22,7 @@
     return link(url, name);
   });
   const host = (url) => isWeb(url) ? new URL(url).hostname : "";
+  const named = (url, title) => link(url, title && title !== host(url) ? title : `${host(url)}${isWeb(url) ? new URL(url).pathname : ""}`);
   const seconds = (value) => value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(1)} s`;
   const dollars = (value) => value === 0 ? "$0" : `$${value.toFixed(value < 0.01 ? 4 : 2)}`;
   const count = (number, one, many) => `${number} ${number === 1 ? one : many}`;
@@ -66,7 +67,9 @@
         const to = `${panel.id}-source-${one.number}`;
         return make("a", { href: `#${to}`, "aria-describedby": id, "aria-label": `Citation ${one.number}` }, `${one.number}`);
       });
-      text.append(make("span", { class: "cited" }, ...prose(points.slice(from, end).join("")), make("sup", {}, ...marks), box));
+      const stretch = points.slice(from, end).join("");
+      const own = /^\s*\[\d+\]\s*$/.test(stretch) ? [] : prose(stretch); // a mark of the text would stand beside ours
+      text.append(make("span", { class: "cited" }, ...own, make("sup", {}, ...marks), box));
       told = end;
     });
     text.append(...prose(points.slice(told).join("")));
@@ -86,7 +89,7 @@
         make("li", { id: `${panel.id}-source-${place + 1}`, tabindex: "-1" }, link(one.url, one.title),
           make("small", {}, [host(one.url), one.publishedAt, one.page ? `page ${one.page}` : ""].filter(Boolean).join(" · ")),
           ...quoted(one), isWeb(one.quoteUrl) ? link(one.quoteUrl, "the quote on its page") : null))))] : []),
-      ...listed("Found, but not cited", result.sources.map((one) => link(one.url, one.title))),
+      ...listed("Found, but not cited", result.sources.map((one) => named(one.url, one.title))),
     ],
     web_search: (_, result) => result.results.map((one) => make("article", {},
       make("h2", {}, link(one.link, one.title)),
