@@ -82,7 +82,7 @@ async def _asked(
     counted["said to be answered on its page"] += bool(results) and results[0].score >= ANSWERS
     other = (await gateway.reading.passages(PassagesRequest(stranger, (question,)))).queries[0].results
     counted["said to be answered on another page"] += bool(other) and other[0].score >= ANSWERS
-    quoted = compose(SearchQuery(question), [Hit(url, page.title, "", "bench")], {url: page}, encode)
+    quoted = compose(SearchQuery(question), [Hit(url, page.title, "", "bench")], {url: page}, encode=encode)
     counted["answer in the quoted text"] += holds(quoted.text)
     return counted
 

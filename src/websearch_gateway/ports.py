@@ -144,8 +144,21 @@ class HostedEngine(Upstream[Answer], Protocol):
 class Composer(Protocol):
     """Writes an answer from hits and the pages that could be read. Pure; every sentence it writes has a citation."""
 
-    def __call__(self, query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) -> Answer:
-        """Compose. `pages` maps the URL of a hit to its page; a hit without a page has only its snippet."""
+    def __call__(
+        self, query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], preferred: Sequence[int] = ()
+    ) -> Answer:
+        """Compose. `pages` maps the URL of a hit to its page; a hit without a page has only its snippet.
+
+        `preferred` are the numbers of a `Shortlist` in a better order.
+        """
+        ...
+
+
+class Shortlist(Protocol):
+    """Lists the sentences that a composer would choose from. Pure."""
+
+    def __call__(self, query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) -> Sequence[tuple[int, str]]:
+        """The number and text of each sentence, best first, at most MOST_RERANKED."""
         ...
 
 
@@ -218,6 +231,25 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
     """One unit vector, or zero vector, per row: shape (texts, dimensions)."""
+
+
+MOST_RERANKED = 30
+"""The most texts that a reranker compares."""
+
+
+NOT_RERANKED = "Without the reranker: "
+"""Begins the warning of a call whose reranker failed."""
+
+
+class Reranker(Protocol):
+    """Knows better than words and vectors which text answers a query, since it reads both together."""
+
+    async def order(self, query: str, texts: Sequence[str], deadline: Deadline) -> tuple[list[int], str]:
+        """The places of all texts, of which the first MOST_RERANKED are compared, best first; and an empty text.
+
+        If it fails, the places as they were, and why. Never raises a `SearchError`.
+        """
+        ...
 
 
 class Embedder(Protocol):

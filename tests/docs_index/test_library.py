@@ -8,6 +8,10 @@ from tests.docs_index.crawl.small_site import EMBEDDER, FAST, html, library
 from websearch_gateway.docs_index.reading import read_docs, search_docs
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.docs_index.transfer import export_site, import_site
+from websearch_gateway.embedders.reranker import HttpReranker
+from websearch_gateway.net.client import create_client
+from websearch_gateway.ports import NOT_RERANKED
+from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.workers.pool import Workers
 
 HOME = "https://docs.example.org/heron/"
@@ -38,3 +42,21 @@ async def test_a_base_url_holds_over_searches_refreshes_and_exports_on_every_sto
         assert (imported.home, imported.page_count) == (HOME, 2)
         again = await search_docs(opened, EMBEDDER, "forecast tides")
         assert [hit.section_id for hit in again.results] == [hit.section_id for hit in found.results]
+
+
+async def test_a_refusing_reranker_leaves_the_order_and_a_warning(
+    docs: SqlDocs, tmp_path: Path, workers: Workers, sandbox: Sandbox
+) -> None:
+    for name in ("tides", "storms"):
+        (tmp_path / f"{name}.html").write_text(html(name, f"The heron.forecast tells the {name} of the sea."))
+    client = create_client()
+    reranker = HttpReranker(f"{sandbox.url}/reranker/v2", client, key="wrong")
+    async with library(docs, 1, workers) as opened:
+        added = await opened.add(str(tmp_path), "heron", "2", FAST)
+        await opened.crawl(added.id)
+        own = await search_docs(opened, EMBEDDER, "storms of the sea")
+        found = await search_docs(opened, EMBEDDER, "storms of the sea", reranker=reranker)
+    await client.aclose()
+    assert len(own.results) == 2
+    assert found.results == own.results
+    assert found.warnings == (f"{NOT_RERANKED}The reranker answered with HTTP 401; check RERANKER_API_KEY.",)

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 
 from websearch_gateway.errors import UNUSABLE, EngineNotConfigured, SearchError, StateUnavailable
 from websearch_gateway.models import Call, Deadline, SearchQuery
-from websearch_gateway.ports import Embedder, HostedEngine, Searcher, State, problem_of
+from websearch_gateway.ports import Embedder, HostedEngine, Reranker, Searcher, State, problem_of
 from websearch_gateway.results import Check, Diagnosis
 from websearch_gateway.upstream.ledger import LEVELS, Ledger
 
@@ -57,20 +57,23 @@ class Doctor:
     today: Callable[[], date] = _today
     advice: str = ""
     unfinished: Mapping[str, str] = field(default_factory=dict)
+    reranker: Reranker | None = None
 
     async def examine(self) -> Diagnosis:
         """One check per part, run concurrently."""
         engines, providers, own = await asyncio.gather(
             asyncio.gather(*map(_engine, self.engines)),
             asyncio.gather(*map(self._provider, self.searchers)),
-            asyncio.gather(self.check_state(), self._embedder(), self._browser(), self._budget()),
+            asyncio.gather(self.check_state(), self._embedder(), self._reranker(), self._browser(), self._budget()),
         )
         half = [
             Check(name=name, status="warn", finding=finding, remedy="Set it too, or remove the others.")
             for name, finding in self.unfinished.items()
         ]
         keys = self._keys(providers)
-        return Diagnosis(checks=(*_with_stand_ins(engines), *half, *_with_stand_ins(providers), *own, *keys))
+        return Diagnosis(
+            checks=(*_with_stand_ins(engines), *half, *_with_stand_ins(providers), *filter(None, own), *keys)
+        )
 
     def _keys(self, providers: Sequence[Check]) -> Iterator[Check]:
         """A hint while the providers without a key answer, else a warning."""
@@ -105,6 +108,18 @@ class Doctor:
         except TimeoutError:
             return _as_warning(Check(name="embedder", finding="does not answer", remedy=REMEDIES["TIMEOUT"]))
         return Check(name="embedder", finding=f"{self.embedder.name} makes vectors of {rows.shape[1]} numbers")
+
+    async def _reranker(self) -> Check | None:
+        if self.reranker is None:
+            return None
+        order, fault = await self.reranker.order(PROBE.text, ["A bicycle.", PROBE.text], Deadline.after(PROBE_SECONDS))
+        if fault:
+            remedy = "Correct RERANKER_URL, RERANKER_MODEL or RERANKER_API_KEY. Calls keep their own order until then."
+            return Check(name="reranker", status="warn", finding=fault, remedy=remedy)
+        if order[0] == 0:
+            remedy = "Check that RERANKER_MODEL is a model for reranking."
+            return Check(name="reranker", status="warn", finding="prefers an unrelated text", remedy=remedy)
+        return Check(name="reranker", finding="orders texts")
 
     async def _browser(self) -> Check:
         if (lack := self.browser_lacks()) is None:

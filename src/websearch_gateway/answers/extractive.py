@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
+from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.text.candidates import Document
 from websearch_gateway.text.chunk import PDF, at_page, page_of
 from websearch_gateway.text.evidence import Evidence, find_evidence
+from websearch_gateway.text.evidence import shortlist as _shortlist
 from websearch_gateway.text.sanitise import without_orders
 from websearch_gateway.text.urls import canonical, host
 
@@ -55,7 +57,21 @@ class _Source:
     is_pdf: bool = False
 
 
-def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], encode: Encode | None = None) -> Answer:
+def shortlist(
+    query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], encode: Encode | None = None
+) -> list[tuple[int, str]]:
+    """The sentences that `compose` would choose from; a `ports.Shortlist`."""
+    documents, _ = _documents(query, hits, pages)
+    return _shortlist(query.text, documents, MOST_RERANKED, encode)
+
+
+def compose(
+    query: SearchQuery,
+    hits: Sequence[Hit],
+    pages: Mapping[str, Page],
+    preferred: Sequence[int] = (),
+    encode: Encode | None = None,
+) -> Answer:
     """Quote the sentences that answer `query` from the first `query.max_results` hits; a `ports.Composer`.
 
     The text is at most 800 characters of whole sentences, each a paragraph that ends in its reference mark `[n]`; the
@@ -65,10 +81,8 @@ def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], 
     follow. A paragraph that reads like orders to a model is not quoted. `encode` gives the vectors of English words,
     which find sentences that use other words than the question.
     """
-    best = {hit.url: hit for hit in hits[: query.max_results]}
-    sources = _bounded([_source(hit, pages.get(hit.url)) for hit in best.values()])
-    documents = [replace(one.document, markdown=without_orders(one.document.markdown)) for one in sources]
-    found = find_evidence(query.text, documents, MAX_ANSWER, _LONGEST_MARK, encode, LONGEST_HEDGE)
+    documents, sources = _documents(query, hits, pages)
+    found = find_evidence(query.text, documents, MAX_ANSWER, _LONGEST_MARK, encode, LONGEST_HEDGE, preferred)
     hedge = "" if found.is_answer or not found.sentences else nearest(found.language)
     text, spans = _cited(hedge, found.sentences, sources)
     return Answer(
@@ -78,6 +92,14 @@ def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], 
         sources=tuple(Source(source.url, source.document.title, source.published) for source in sources),
         warnings=_warnings(sources),
     )
+
+
+def _documents(
+    query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]
+) -> tuple[list[Document], list[_Source]]:
+    best = {hit.url: hit for hit in hits[: query.max_results]}
+    sources = _bounded([_source(hit, pages.get(hit.url)) for hit in best.values()])
+    return [replace(one.document, markdown=without_orders(one.document.markdown)) for one in sources], sources
 
 
 def _source(hit: Hit, page: Page | None) -> _Source:

@@ -18,11 +18,11 @@ from websearch_gateway.answers import Outside
 from websearch_gateway.app.docs import LazyDocs, is_indexed, lazy_docs
 from websearch_gateway.app.domains import OperatorDomains, address_policy, outbound, trusted_domains
 from websearch_gateway.app.gateway import Caches, Gateway, open_caches
-from websearch_gateway.app.page_reading import COMPOSE, WARM_UP, PageReaders, open_reading
+from websearch_gateway.app.page_reading import COMPOSE, SHORTLIST, WARM_UP, PageReaders, open_reading
 from websearch_gateway.app.upstreams import Upstreams, answering, open_engines, open_upstreams
 from websearch_gateway.cache.results import RawResult, ResultCache
 from websearch_gateway.cache.single_flight import SingleFlight
-from websearch_gateway.embedders import open_embedder, usd_per_million_tokens
+from websearch_gateway.embedders import open_embedder, open_reranker, usd_per_million_tokens
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
@@ -39,7 +39,7 @@ from websearch_gateway.pipeline.recall import R, RateLimits, Recall
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.pipeline.web_search import WebSearch
-from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, HostedEngine, State
+from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, HostedEngine, Reranker, State
 from websearch_gateway.results import WebSearchResponse
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
@@ -61,7 +61,7 @@ def build(settings: Settings) -> Gateway:
         SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
     """
     shared = _shared(settings)
-    pages = open_reading(settings, shared.state, shared.embedder, shared.workers)
+    pages = open_reading(settings, shared.state, shared.embedder, shared.workers, shared.reranker)
     docs = lazy_docs(settings, pages, shared.embedder)
     caches = open_caches(settings, shared.state, shared.embedder)
     page_seconds = settings.request_timeout_ms / 1000
@@ -95,6 +95,7 @@ def build(settings: Settings) -> Gateway:
         workers=pages.workers,
         lazy_docs=docs,
         embedder=shared.embedder,
+        reranker=shared.reranker,
         max_reply_tokens=settings.max_reply_tokens,
         closers=(*shared.closers, *pages.closers, caches.close, docs.close),  # a crawl ends before its workers
     )
@@ -110,6 +111,7 @@ class _Shared:
     counts: State
     """The counts of this process only, for when `state` is unavailable."""
     embedder: Embedder
+    reranker: Reranker | None
     health: HealthRegistry
     statistics: Statistics
     ledger: Ledger
@@ -143,6 +145,7 @@ def _shared(settings: Settings) -> _Shared:
         state=state,
         counts=MemoryState(),
         embedder=embedder,
+        reranker=open_reranker(settings, client),
         health=health,
         statistics=statistics,
         ledger=ledger,
@@ -157,7 +160,7 @@ def _shared(settings: Settings) -> _Shared:
 def _answers(
     settings: Settings, shared: _Shared, engines: Sequence[HostedEngine], gather: Gathering, pages: PageReaders
 ) -> AnswerEngine:
-    raw = RawEngine(gather, COMPOSE, pages.workers)
+    raw = RawEngine(gather, COMPOSE, pages.workers, shared.reranker, SHORTLIST)
     ranked = answering(settings, engines, raw, shared.health, shared.ledger)
     return Layered(ranked, (Traced("answer"), partial(cleaned_answer, shared.addresses)))
 
@@ -276,6 +279,7 @@ def _doctor(engines: Sequence[HostedEngine], shared: _Shared, pages: PageReaders
         shared.ledger,
         advice=upstreams.advice,
         unfinished=upstreams.unfinished,
+        reranker=shared.reranker,
     )
 
 

@@ -34,7 +34,7 @@ from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.web_search import WebSearch
-from websearch_gateway.ports import Embedder, HostedEngine, Progress, State, no_progress
+from websearch_gateway.ports import Embedder, HostedEngine, Progress, Reranker, State, no_progress
 from websearch_gateway.results import (
     CachedAnswer,
     Check,
@@ -79,6 +79,7 @@ class Gateway:
     workers: Workers
     lazy_docs: LazyDocs
     embedder: Embedder
+    reranker: Reranker | None
     max_reply_tokens: int
     closers: tuple[Callable[[], Awaitable[None]], ...]
 
@@ -145,7 +146,7 @@ class Gateway:
         """
         from websearch_gateway.docs_index.reading import search_docs
 
-        async with one_deadline(self.reading.deadline_seconds):
+        async with one_deadline(self.reading.deadline_seconds) as deadline:
             return await search_docs(
                 self.docs,
                 self.embedder,
@@ -155,6 +156,8 @@ class Gateway:
                 label=label,
                 limit=limit,
                 max_tokens=max_tokens,
+                reranker=self.reranker,
+                deadline=deadline,
             )
 
     async def add_docs(

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from websearch_gateway.answers.extractive import compose
+from websearch_gateway.answers.extractive import compose, shortlist
 from websearch_gateway.app.domains import address_policy, outbound
 from websearch_gateway.cache.pages import BlobCache, PageCache
 from websearch_gateway.cache.similarity import Similarity
@@ -14,7 +14,7 @@ from websearch_gateway.embedders.static import encode
 from websearch_gateway.models import Hit, SearchQuery
 from websearch_gateway.net.fetch import Fetcher, user_agent
 from websearch_gateway.pipeline.read_page import PassageFinder
-from websearch_gateway.ports import Embedder, State
+from websearch_gateway.ports import Embedder, Reranker, State
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import Browser
 from websearch_gateway.readers.extraction.extract import warm_up
@@ -28,6 +28,8 @@ from websearch_gateway.workers.pool import Workers
 
 COMPOSE = partial(compose, encode=encode)
 """Quotes pages, with the built-in vectors of English words. Runs in a worker."""
+
+SHORTLIST = partial(shortlist, encode=encode)
 
 _QUESTION, _HIT = SearchQuery("What is a page?"), Hit("https://a.example/", "A page", "A page is a text.", "warm-up")
 WARM_UP = partial(prepare, (warm_up, partial(cut, "A page.", 64), partial(COMPOSE, _QUESTION, (_HIT,), {})))
@@ -49,7 +51,9 @@ class PageReaders:
     closers: tuple[Callable[[], Awaitable[None]], ...]
 
 
-def open_reading(settings: Settings, state: State, embedder: Embedder, workers: Workers) -> PageReaders:
+def open_reading(
+    settings: Settings, state: State, embedder: Embedder, workers: Workers, reranker: Reranker | None = None
+) -> PageReaders:
     """The parts that read pages. Sockets, processes and the browser open on first use."""
     addresses = address_policy(settings)
     name, way = user_agent(settings.contact_url), outbound(settings)
@@ -70,6 +74,7 @@ def open_reading(settings: Settings, state: State, embedder: Embedder, workers: 
         workers,
         size=settings.embedding_tokens_size,
         threshold=settings.similarity_threshold,
+        reranker=reranker,
     )
     closers = (fetcher.aclose, site_fetcher.aclose, browser.aclose, workers.aclose)
     return PageReaders(page_cache, finder, workers, browser, site_fetcher, closers)

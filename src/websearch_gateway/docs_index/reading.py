@@ -17,7 +17,8 @@ from websearch_gateway.docs_index.rank.search import MAX_TOKENS, Ranker
 from websearch_gateway.docs_index.selection import named, select
 from websearch_gateway.docs_index.store.owners import is_dead
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, Unavailable
-from websearch_gateway.ports import Embedder
+from websearch_gateway.models import Deadline
+from websearch_gateway.ports import NOT_RERANKED, Embedder, Reranker
 from websearch_gateway.results import (
     DocsFailure,
     DocsOutlineEntry,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 MOST_QUERY_CHARS = 1_000
 MOST_SECTIONS = 50
 MOST_SEARCH_TOKENS = 50_000
+RERANK_SECONDS = 10.0
+"""The deadline of a search that has none of its own, as far as the reranker is concerned."""
 
 
 async def search_docs(
@@ -51,6 +54,8 @@ async def search_docs(
     label: str | None = None,
     limit: int = 10,
     max_tokens: int = MAX_TOKENS,
+    reranker: Reranker | None = None,
+    deadline: Deadline | None = None,
 ) -> DocsSearchResponse:
     """Find the sections that answer a query, best first, with text within `max_tokens`.
 
@@ -67,12 +72,21 @@ async def search_docs(
     if not versions:
         warning = f"No site matches. Indexed: {named(indexed)}." if indexed else NO_SITE
         return DocsSearchResponse(warnings=(warning,))
-    ranker = Ranker(library.index, library.is_open)
+    faults: list[str] = []
+
+    async def reorder(text: str, sections: Sequence[str]) -> Sequence[int]:
+        if reranker is None:
+            return range(len(sections))
+        order, fault = await reranker.order(text, sections, deadline or Deadline.after(RERANK_SECONDS))
+        faults.extend([f"{NOT_RERANKED}{fault}"] if fault else [])
+        return order
+
+    ranker = Ranker(library.index, library.is_open, reorder if reranker else None)
     asked, instead = await ranker.understood(text, versions)
     vector, warnings = await _vector(embedder, asked.text)
     hits, more = await ranker.search(asked, vector, versions, limit=limit, max_tokens=max_tokens)
     guessed = tuple(f"No page has {word!r}: searched for {near!r}." for word, near in instead.items())
-    return DocsSearchResponse(results=tuple(hits), more=tuple(more), warnings=(*guessed, *warnings))
+    return DocsSearchResponse(results=tuple(hits), more=tuple(more), warnings=(*guessed, *warnings, *faults))
 
 
 async def _vector(embedder: Embedder, text: str) -> tuple[Vectors | None, tuple[str, ...]]:

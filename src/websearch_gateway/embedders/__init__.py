@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from websearch_gateway.net.retry import Retry
-    from websearch_gateway.ports import Embedder
+    from websearch_gateway.ports import Embedder, Reranker
     from websearch_gateway.settings import Settings
 
 
@@ -61,6 +61,17 @@ def _built_in(name: str) -> Embedder:
     raise SearchNotConfiguredError(
         "EMBEDDING_MODEL_NAME must be `static`, `neural` or `neural:FOLDER`, or name a model of EMBEDDING_SERVER_URL."
     )
+
+
+def open_reranker(settings: Settings, client: httpx2.AsyncClient) -> Reranker | None:
+    """The reranker that the settings name, if any. It is called with the first texts, not here."""
+    if settings.reranker_url is None:
+        return None
+    from websearch_gateway.embedders.reranker import HttpReranker
+
+    secret = settings.reranker_api_key
+    key = secret.get_secret_value() if secret else None
+    return HttpReranker(settings.reranker_url, client, settings.reranker_model, key)
 
 
 OPENAI_HOST = "api.openai.com"

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Answer, Call, Deadline, Gathered, Hit, Page
 from websearch_gateway.pipeline.web_results import MOST_SENT, cleaned_texts, hits_to_ask_for, read_pages
-from websearch_gateway.ports import Composer, Gather, Reader, Searcher, Workers
+from websearch_gateway.ports import NOT_RERANKED, Composer, Gather, Reader, Reranker, Searcher, Shortlist, Workers
 
 PAGE_SECONDS = 5.0
 """The most time for one page (seconds): an answer from four pages now is worth more than one from five later."""
@@ -96,6 +96,8 @@ class RawEngine:
     gather: Gather
     composer: Composer
     workers: Workers
+    reranker: Reranker | None = None
+    shortlist: Shortlist | None = None
     name: str = "raw-search"
 
     async def ask(self, call: Call) -> Answer:
@@ -109,15 +111,25 @@ class RawEngine:
         await call.progress("Composing the answer")
         hits, pages = gathered.results.hits, gathered.pages
         size = sum(len(page.markdown) for page in pages.values()) + sum(map(_size, hits))
-        composed = await self.workers.run(self.composer, call.query, hits, pages, deadline=call, size=size)
+        preferred, warnings = await self._preferred(call, gathered, size)
+        composed = await self.workers.run(self.composer, call.query, hits, pages, preferred, deadline=call, size=size)
         answer = _answer_type().validate_python(composed)
         return replace(
             answer,
             provider=f"{gathered.results.provider}-raw-search",
             applied=gathered.results.applied,
-            warnings=(*gathered.results.warnings, *answer.warnings),
+            warnings=(*gathered.results.warnings, *answer.warnings, *warnings),
             fallback=gathered.results.fallback,
         )
+
+    async def _preferred(self, call: Call, gathered: Gathered, size: int) -> tuple[list[int], tuple[str, ...]]:
+        """The numbers of the best sentences in the reranker's order, and a warning if it fails."""
+        if self.reranker is None or self.shortlist is None:
+            return [], ()
+        hits, pages = gathered.results.hits, gathered.pages
+        found = await self.workers.run(self.shortlist, call.query, hits, pages, deadline=call, size=size)
+        order, fault = await self.reranker.order(call.query.text, [text for _, text in found], call)
+        return [found[at][0] for at in order], (f"{NOT_RERANKED}{fault}",) if fault else ()
 
 
 @functools.cache

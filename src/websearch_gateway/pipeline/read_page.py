@@ -26,7 +26,7 @@ from websearch_gateway.models import (
 from websearch_gateway.pipeline.guard import Guard, one_deadline, up_to
 from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.recall import RateLimits
-from websearch_gateway.ports import State, Workers, problem_of
+from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED, Reranker, State, Workers, problem_of
 from websearch_gateway.results import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
 from websearch_gateway.text.chunk import PDF
 from websearch_gateway.text.normalise import normalise
@@ -130,7 +130,7 @@ class PageReading:
             ),
             note=" ".join(found.notes),
             metadata=_metadata(page, found) if request.include_metadata else None,
-            warnings=(*unknown, *warnings, *self._warnings(page)),
+            warnings=(*unknown, *warnings, *found.warnings, *self._warnings(page)),
         )
 
     async def warm_up(self) -> None:
@@ -247,13 +247,14 @@ SAMPLE_CHARACTERS = 2_000
 class Findings:
     """The passages for each query, best first, and the `nearest` for each query without any.
 
-    `passages` counts those of the page, `notes` are for the caller.
+    `passages` counts those of the page, `notes` and `warnings` are for the caller.
     """
 
     answers: tuple[tuple[Passage, ...], ...]
     nearest: tuple[Passage | None, ...]
     notes: tuple[str, ...]
     passages: int
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,15 +274,25 @@ class PassageFinder:
     Args:
         size: the approximate number of tokens in a passage, see `text.chunk`.
         threshold: the least score of a passage that is shown, 0 to 1; 0 shows all.
+        reranker: chooses the order of the passages; the best place has the best score all the same.
     """
 
-    def __init__(self, similarity: Similarity, workers: Workers, *, size: int, threshold: float) -> None:
+    def __init__(
+        self,
+        similarity: Similarity,
+        workers: Workers,
+        *,
+        size: int,
+        threshold: float,
+        reranker: Reranker | None = None,
+    ) -> None:
         from cachetools import LRUCache
 
         self._similarity = similarity
         self._workers = workers
         self._size = size
         self._threshold = threshold
+        self._reranker = reranker
         self._pages: LRUCache[tuple[str, str], _PreparedPage] = LRUCache(
             MEMORY_CHARACTERS, getsizeof=lambda page: page.characters
         )
@@ -303,10 +314,11 @@ class PassageFinder:
             ["\n".join((*passage.section_path, passage.text)) for passage in prepared.passages],
             [_similarities(prepared, compared.similarities.get(query, {})) for query in queries],
             self._similarity.weight,
-            most,
+            max(most, MOST_RERANKED) if self._reranker else most,
             deadline=call,
             size=prepared.characters,
         )
+        found, warnings = await self._reranked(prepared, queries, found, most, call)
         answers = tuple(
             tuple(
                 replace(prepared.passages[place], score=score)
@@ -324,7 +336,28 @@ class PassageFinder:
             longest = _longest(prepared, most)
             answers, nearest = tuple(answer or longest for answer in answers), (None,) * len(answers)
             notes = (*notes, "Where no word matches, the longest passages are shown.")
-        return Findings(answers, nearest, notes, len(prepared.passages))
+        return Findings(answers, nearest, notes, len(prepared.passages), warnings)
+
+    async def _reranked(
+        self,
+        page: _PreparedPage,
+        queries: Sequence[str],
+        found: Sequence[Sequence[tuple[int, float]]],
+        most: int,
+        deadline: Deadline,
+    ) -> tuple[Sequence[Sequence[tuple[int, float]]], tuple[str, ...]]:
+        """The best passages for each query in the reranker's order, and a warning if it fails."""
+        if (reranker := self._reranker) is None:
+            return found, ()
+
+        async def reorder(query: str, places: Sequence[tuple[int, float]]) -> tuple[list[tuple[int, float]], str]:
+            texts = [page.subject.texts[page.passages[place].id] for place, _ in places]
+            order, fault = await reranker.order(query, texts, deadline)
+            return [(places[at][0], score) for at, (_, score) in zip(order, places, strict=True)][:most], fault
+
+        every = await asyncio.gather(*map(reorder, queries, found))
+        faults = dict.fromkeys(fault for _, fault in every if fault)
+        return [places for places, _ in every], tuple(f"{NOT_RERANKED}{fault}" for fault in faults)
 
     def warm_up(self) -> None:
         """Load everything that the first query would wait for. Slow: do not run it on the event loop."""

@@ -237,6 +237,13 @@ class Pages(SettingsGroup):
         description="Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`. Without a server: "
         "`neural` (MiniLM, from the extra `neural`) or `neural:FOLDER`.",
     )
+    reranker_url: OptionalUrl = Field(
+        None,
+        description="A reranking server (TEI, Infinity, llama.cpp, vLLM, Jina, Cohere, Voyage), which reorders "
+        "passages, quotes and documentation. `/rerank` is appended unless the address ends so.",
+    )
+    reranker_model: Text = Field(None, description="The model of RERANKER_URL, where the server wants its name.")
+    reranker_api_key: Key = Field(None, description="Key for RERANKER_URL, if it requires one.")
     embedding_tokens_size: int = Field(512, ge=32, le=8192, description="The approximate size of a passage (tokens).")
 
     _provenance_case = any_case("url_provenance", "verify_citations")

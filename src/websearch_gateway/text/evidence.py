@@ -79,6 +79,7 @@ def find_evidence(
     overhead: int = 0,
     encode: Encode | None = None,
     hedge: int = 0,
+    preferred: Sequence[int] = (),
 ) -> Findings:
     """The sentences that answer `query`, without duplicates; empty if none is close enough.
 
@@ -91,12 +92,11 @@ def find_evidence(
         overhead: the characters that each sentence costs in addition to its own.
         encode: gives the vectors of words, which are used for English questions.
         hedge: the characters to keep free if no sentence probably answers.
+        preferred: the numbers of `shortlist` in a better order.
     """
-    question = Question.of(query)
-    found = candidates(question.terms, question.language, documents)
-    features = question.features(found)
+    question, found, features, ranked = _read(query, documents, encode)
     is_english = question.language == "en"
-    ranked = _ranked(question, found, features, encode)
+    ranked = _preferring(ranked, preferred)
     if not ranked.order:
         return Findings((), False, question.language)
     best = ranked.order[0]
@@ -112,6 +112,38 @@ def find_evidence(
     picked = _picked([found[at] for at in near], room, overhead, most)
     read = [*picked[:1], *sorted(picked[1:], key=lambda one: (one.document, one.order))]
     return Findings(tuple(Evidence(one.text, one.document) for one in read), ranked.is_answer, question.language)
+
+
+def shortlist(
+    query: str, documents: Sequence[Document], most: int, encode: Encode | None = None
+) -> list[tuple[int, str]]:
+    """The number and text of the sentences that `find_evidence` would choose from, best first, at most `most`.
+
+    The text has the sentence before one that begins with a pronoun.
+    """
+    _, found, _, ranked = _read(query, documents, encode)
+    best = [(at, found[at]) for at in ranked.order[:most]]
+    return [
+        (at, f"{one.before} {one.text}" if one.before and PRONOUN.match(one.text) else one.text) for at, one in best
+    ]
+
+
+def _read(
+    query: str, documents: Sequence[Document], encode: Encode | None
+) -> tuple[Question, Sequence[Candidate], Sequence[Features], Reranked]:
+    question = Question.of(query)
+    found = candidates(question.terms, question.language, documents)
+    features = question.features(found)
+    return question, found, features, _ranked(question, found, features, encode)
+
+
+def _preferring(ranked: Reranked, preferred: Sequence[int]) -> Reranked:
+    """The ranking with the preferred sentences in their order; the best place has the best score all the same."""
+    first = ranked.order[: len(preferred)]
+    if set(first) != set(preferred):
+        return ranked
+    scores = {**ranked.scores, **{at: ranked.scores[old] for at, old in zip(preferred, first, strict=True)}}
+    return ranked._replace(order=[*preferred, *ranked.order[len(first) :]], scores=scores)
 
 
 def _ranked(

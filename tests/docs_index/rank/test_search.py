@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -163,3 +165,25 @@ def test_without_room_the_first_result_gets_more_and_the_last_are_left_out():
 def test_the_first_gets_enough_to_answer_however_many_follow():
     assert share_out([100] * 10, [600] * 10, 1_600)[0] >= 240
     assert share_out([100] * 10, [30] * 10, 1_600) == [30] * 10
+
+
+async def test_another_order_is_taken_over_but_for_definitions_and_the_best_place_has_the_best_score(docs):
+    id_ = await version(docs)
+    for number in range(4):
+        await commit(docs, id_, page(f"{BASE}{number}.html", f"Use task.wait {'wait ' * number} here.", title="Use"))
+    draft = page(f"{BASE}task.html", "About tasks.", "**task.wait(*seconds*)**")
+    await commit(docs, id_, with_symbols(draft, Symbol("task.wait", "api", "task.wait", 1)))
+    read: list[str] = []
+
+    async def backwards(query: str, texts: Sequence[str]) -> list[int]:
+        read.extend(texts)
+        return [*reversed(range(len(texts)))]
+
+    plain, other = Asker(docs), Asker(docs)
+    other.ranker = Ranker(docs, reorder=backwards)
+    own = await plain.search("task.wait", VECTOR, await docs.versions())
+    found = await other.search("task.wait", VECTOR, await docs.versions())
+    assert [one.url for one in found] == [own[0].url, *(one.url for one in reversed(own[1:]))]
+    assert [one.relevance_score for one in found] == [one.relevance_score for one in own]
+    assert len(read) == len(own) - 1
+    assert len(await other.search("task.wait", VECTOR, await docs.versions(), limit=2)) <= 2

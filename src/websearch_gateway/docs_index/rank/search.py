@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -20,6 +20,7 @@ from websearch_gateway.docs_index.rank import query
 from websearch_gateway.docs_index.rank.excerpt import excerpt, place_of, without_links
 from websearch_gateway.docs_index.rank.fusion import RankedPage, rank_pages
 from websearch_gateway.docs_index.rank.query import Query, is_navigation, newest_first, parse
+from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.tokens import estimate_tokens, query_terms
 
@@ -57,6 +58,9 @@ MOST_SYMBOLS = 100
 """The most definitions that a search takes from the index."""
 
 
+Reorder = Callable[[str, Sequence[str]], Awaitable[Sequence[int]]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """A result before its text is cut. `names` are the names that its chunk defines."""
@@ -67,11 +71,17 @@ class _Candidate:
 
 
 class Ranker:
-    """Answers queries from an index, with pages whose addresses are open."""
+    """Answers queries from an index, with pages whose addresses are open.
 
-    def __init__(self, index: ChunkIndex, is_open: Callable[[str], bool] = lambda _: True) -> None:
+    `reorder` gives the places of texts for a query, best first.
+    """
+
+    def __init__(
+        self, index: ChunkIndex, is_open: Callable[[str], bool] = lambda _: True, reorder: Reorder | None = None
+    ) -> None:
         self._index = index
         self._is_open = is_open
+        self._reorder = reorder
 
     async def understood(self, text: str, versions: Sequence[SiteVersion]) -> tuple[Query, dict[str, str]]:
         """The parsed query, and the words that were put in place of those that no page has."""
@@ -103,7 +113,8 @@ class Ranker:
         """
         searched = [version for version in versions if query.version in (None, version.label)]
         pages = await self._pages(query, vector, searched)
-        found = await self._sections(query, pages, searched, limit)
+        found = await self._sections(query, pages, searched, max(limit, MOST_RERANKED) if self._reorder else limit)
+        found = (await self._reordered(query, found))[:limit]
         return await self._fit(found, query, max_tokens)
 
     async def _pages(self, query: Query, vector: Vectors | None, versions: Sequence[SiteVersion]) -> list[RankedPage]:
@@ -164,6 +175,22 @@ class Ranker:
             found.append(_candidate(group, [by_id[page.version_id] for page, _ in group], relevance))
         return found
 
+    async def _reordered(self, query: Query, found: list[_Candidate]) -> list[_Candidate]:
+        """The candidates as `reorder` has them; the best place has the best score all the same.
+
+        Definitions of a name in the query stay first.
+        """
+        first = [one for one in found if one.names]
+        rest = [one for one in found if not one.names]
+        if self._reorder is None or not rest:
+            return found
+        order = await self._reorder(query.text, [_read(one) for one in rest])
+        scores = [one.hit.relevance_score for one in found]
+        return [
+            replace(one, hit=one.hit.model_copy(update={"relevance_score": score}))
+            for one, score in zip([*first, *(rest[at] for at in order)], scores, strict=True)
+        ]
+
     async def _fit(self, found: Sequence[_Candidate], query: Query, most: int) -> tuple[list[DocsHit], list[DocsMore]]:
         """The first results with their texts, cut where they are long, and the titles of the others."""
         count = max(LEAST_SHOWN, most // TOKENS_A_SECTION)
@@ -193,6 +220,11 @@ class Ranker:
             for neighbour in await self._index.page_chunks(one.chunk.page_id, after, after + 1):
                 text = f"{text}\n\n{without_links(neighbour.content)}"
         return replace(one, hit=one.hit.model_copy(update={"content": text}))
+
+
+def _read(one: _Candidate) -> str:
+    """What a reranker reads of a result."""
+    return "\n".join((one.hit.page_title, *one.hit.heading_path[-1:], without_links(one.chunk.content)))
 
 
 def _cut(one: _Candidate, terms: Sequence[str], share: int) -> str:

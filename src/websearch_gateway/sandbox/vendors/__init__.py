@@ -17,6 +17,7 @@ from websearch_gateway.sandbox.vendors.jina import JINA
 from websearch_gateway.sandbox.vendors.linkup import LINKUP
 from websearch_gateway.sandbox.vendors.openai import OPENAI
 from websearch_gateway.sandbox.vendors.recorded import stand_in
+from websearch_gateway.sandbox.vendors.reranker import RERANKER
 from websearch_gateway.sandbox.vendors.searxng import SEARXNG
 from websearch_gateway.sandbox.vendors.serper import SERPER
 from websearch_gateway.sandbox.vendors.synthetic import SYNTHETIC
@@ -30,6 +31,7 @@ _WRITTEN: tuple[Vendor, ...] = (
     GEMINI,
     PERPLEXITY,
     LLM,
+    RERANKER,
     SERPER,
     TAVILY,
     BRAVE,
