@@ -1,7 +1,7 @@
 """The values that the layers pass to each other.
 
-All are frozen and without logic, but for the bill of a call. Add a field with a default, and a line about its unit or
-shape.
+All are frozen and without logic, but for the bill and the watch of a call. Add a field with a default, and a line
+about its unit or shape.
 """
 
 from __future__ import annotations
@@ -45,16 +45,52 @@ class Deadline:
         return replace(self, at=min(self.at, self.clock() + seconds))
 
 
+@dataclass(slots=True)
+class AskedUpstream:
+    """An upstream that a watched call asked: `seconds` in all its calls, and `usd` that the ledger booked for them.
+
+    `outcome` is that of the last call: empty while it runs, then `ok`, the error's code or `CANCELLED`.
+    """
+
+    name: str
+    calls: int = 0
+    seconds: float = 0.0
+    outcome: str = ""
+    usd: float = 0.0
+
+
+class Watch:
+    """What the upstreams of one call did. `tell` gets each one that began or ended; it must not raise."""
+
+    def __init__(self, tell: Callable[[AskedUpstream], None]) -> None:
+        self.asked: dict[str, AskedUpstream] = {}
+        self._tell = tell
+
+    def note(self, name: str, outcome: str, seconds: float = 0.0) -> None:
+        """A call of the upstream `name` began (`outcome` is empty) or ended."""
+        asked = self.of(name)
+        asked.outcome, asked.seconds = outcome, asked.seconds + seconds
+        asked.calls += not outcome
+        self._tell(asked)
+
+    def of(self, name: str) -> AskedUpstream:
+        """The upstream of that name."""
+        return self.asked.setdefault(name, AskedUpstream(name))
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The caller. `user` is the key of limits, cache scope and budget; `scopes` decides which tools are allowed.
 
-    `has_specialists`: it can ask the specialist servers of ROUTES, so the guard sends it there.
+    `has_specialists`: it can ask the specialist servers of ROUTES, so the guard sends it there. `copies`: how often a
+    reply to it holds a result: over MCP twice, as structured content and as text. `watch` sees the upstreams it asks.
     """
 
     user: str
     scopes: frozenset[str] = frozenset()
     has_specialists: bool = field(default=True, compare=False)
+    copies: int = field(default=2, compare=False)
+    watch: Watch | None = field(default=None, compare=False, repr=False)
 
 
 LOCAL = Caller("local", frozenset({"search", "read", "docs", "cache", "ops", "admin"}))
@@ -269,7 +305,7 @@ class Call(Deadline):
     Attributes:
         query: the question; empty for a call that only reads.
         progress: tells the caller what is going on.
-        user: who pays.
+        caller: who asks and pays.
         bill: what the call has cost so far, or the part of an upstream.
         behind: another upstream was asked before, so one whose key is rejected is skipped.
         gathering: what raw search finds for the question, once for all engines; None if nobody shares it.
@@ -277,15 +313,17 @@ class Call(Deadline):
 
     query: SearchQuery = SearchQuery("")
     progress: Progress = field(default=no_progress, compare=False, repr=False)
-    user: str = field(default="local", compare=False, repr=False)
+    caller: Caller = field(default=LOCAL, compare=False, repr=False)
     bill: Bill = field(default_factory=Bill, compare=False, repr=False)
     behind: bool = field(default=False, compare=False, repr=False)
     gathering: OneTask[Gathered] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, query: SearchQuery, deadline: Deadline, progress: Progress = no_progress, user: str = "local") -> Self:
+    def of(
+        cls, query: SearchQuery, deadline: Deadline, progress: Progress = no_progress, caller: Caller = LOCAL
+    ) -> Self:
         """The call for `query`, with a new bill."""
-        return cls(deadline.at, deadline.clock, query, progress, user)
+        return cls(deadline.at, deadline.clock, query, progress, caller)
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,6 +547,7 @@ __all__ = [
     "LONGEST_URL",
     "Answer",
     "AppliedFilters",
+    "AskedUpstream",
     "Bill",
     "Call",
     "Caller",
@@ -538,6 +577,7 @@ __all__ = [
     "Support",
     "TokenUsage",
     "Topic",
+    "Watch",
     "WebSearchRequest",
     "no_progress",
 ]

@@ -13,7 +13,7 @@ import pytest
 from websearch_gateway.admin.doctor import REASONS, REMEDIES, Doctor
 from websearch_gateway.app import Gateway
 from websearch_gateway.embedders.static import StaticEmbedder
-from websearch_gateway.models import Bill, Call, Hit, SearchResults
+from websearch_gateway.models import Call, Hit, SearchResults
 from websearch_gateway.pipeline.fallback import UnconfiguredEngine
 from websearch_gateway.results import Check
 from websearch_gateway.sandbox import Sandbox
@@ -184,9 +184,9 @@ async def test_the_end_of_an_api_comes(today: date, word: str) -> None:
 async def test_a_budget_that_is_nearly_spent_is_a_warning(daily: float | None, spent: float, status: str) -> None:
     ledger = Ledger(MemoryState(), daily_usd=daily)
     if spent:
-        bill = Bill()
-        async with ledger.payment("ann", "brave", spent, bill):
-            bill.book(spent)
+        call = Call.after(60)
+        async with ledger.payment(call, "brave", spent):
+            call.bill.book(spent)
     engine = UnconfiguredEngine("openai", "OPENAI_API_KEY")
     doctor = Doctor([engine], [], MemoryState(), StaticEmbedder(), {}, lambda: None, ledger)
     checks = {check.name: check for check in (await doctor.examine()).checks}

@@ -23,7 +23,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
     Unavailable,
 )
-from websearch_gateway.models import Answer, Bill, Call, Deadline, SearchQuery, Span
+from websearch_gateway.models import Answer, Bill, Call, Caller, Deadline, SearchQuery, Span
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
@@ -75,7 +75,7 @@ def paid(ledger: Ledger, outcome: Callable[[Call], Awaitable[Answer]]) -> Layere
 
 
 def asking() -> Call:
-    return Call.of(QUERY, Deadline.after(60), user="ann")
+    return Call.of(QUERY, Deadline.after(60), caller=Caller("ann"))
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.clock import Clock
 from websearch_gateway.errors import SearchAuthError, SearchBudgetError, SearchProviderError, StateUnavailable
-from websearch_gateway.models import Bill
+from websearch_gateway.models import Call, Caller
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.ledger import Ledger
 from websearch_gateway.upstream.telemetry import CallRecord, Outcome
@@ -28,10 +29,14 @@ def ledger(clock: Clock) -> Ledger:
     return Ledger(MemoryState(clock=clock), daily_usd=1.0, user_daily_usd=0.5, clock=clock)
 
 
+def paying(user: str = "ann") -> Call:
+    return replace(Call.after(60), caller=Caller(user))
+
+
 async def pay(ledger: Ledger, usd: float, most: float | None = None, user: str = "ann", name: str = "brave") -> None:
-    bill = Bill()
-    async with ledger.payment(user, name, usd if most is None else most, bill):
-        bill.book(usd)
+    call = paying(user)
+    async with ledger.payment(call, name, usd if most is None else most):
+        call.bill.book(usd)
 
 
 async def test_a_day_shows_the_cost_of_each_upstream(ledger: Ledger) -> None:
@@ -81,19 +86,19 @@ async def test_a_new_day_begins_at_midnight_utc(ledger: Ledger, clock: Clock) ->
 
 async def test_a_failed_call_costs_the_amount_on_its_bill(ledger: Ledger) -> None:
     for error, usd in ((SearchProviderError("gone"), 0.03), (SearchAuthError("no"), 0.0)):
-        bill = Bill()
-        bill.book(usd)
+        call = paying()
+        call.bill.book(usd)
         with pytest.raises(type(error)):
-            async with ledger.payment("ann", "openai", 0.2, bill):
+            async with ledger.payment(call, "openai", 0.2):
                 raise error
     assert (await ledger.day()).usd == pytest.approx(0.03)
 
 
 async def test_a_cancelled_call_costs_what_is_on_its_bill(ledger: Ledger) -> None:
     async def hang() -> None:
-        bill = Bill()
-        async with ledger.payment("ann", "serper", 0.2, bill):
-            bill.expect(0.2)
+        call = paying()
+        async with ledger.payment(call, "serper", 0.2):
+            call.bill.expect(0.2)
             await asyncio.Event().wait()
 
     task = asyncio.create_task(hang())
@@ -184,10 +189,10 @@ async def test_an_impossible_bill_is_booked_at_the_reserved_amount_and_logged(
 
 async def test_an_error_with_an_impossible_price_is_raised_unchanged(ledger: Ledger) -> None:
     error = SearchProviderError("stopped")
-    bill = Bill()
-    bill.book(float("nan"))
+    call = paying()
+    call.bill.book(float("nan"))
     with pytest.raises(SearchProviderError, match="stopped"):
-        async with ledger.payment("ann", "openai", 0.07, bill):
+        async with ledger.payment(call, "openai", 0.07):
             raise error
     assert (await ledger.day()).usd == pytest.approx(0.07)
 
@@ -199,10 +204,10 @@ async def test_a_ledger_that_cannot_write_loses_no_exception(clock: Clock, caplo
 
     ledger = Ledger(Broken(clock=clock), clock=clock)
     error = SearchAuthError("wrong key")
-    bill = Bill()
-    bill.book(0.01)
+    call = paying()
+    call.bill.book(0.01)
     with pytest.raises(SearchAuthError, match="wrong key"):
-        async with ledger.payment("ann", "brave", 0.07, bill):
+        async with ledger.payment(call, "brave", 0.07):
             raise error
     await ledger.flush()
     assert "could not write a cost (OverflowError)" in caplog.text
@@ -230,5 +235,5 @@ async def test_only_amounts_with_a_limit_are_reserved(clock: Clock) -> None:
     """Each reservation is a write to the shared state, which a cloud bills."""
     state = MemoryState(clock=clock)
     ledger = Ledger(state, daily_usd=1.0, clock=clock)
-    async with ledger.payment("ann", "brave", 0.1, Bill()):
+    async with ledger.payment(paying(), "brave", 0.1):
         assert [key async for key, _ in state.scan("ledger/")] == ["ledger/2027-01-15/total"]

@@ -10,7 +10,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from tests.opening import Open
 from tests.tracing import Spans
 from websearch_gateway.errors import SearchAuthError, SearchFetchError, SearchValidationError
-from websearch_gateway.models import Deadline, PassagesRequest, SearchRequest, WebSearchRequest
+from websearch_gateway.models import Call, PassagesRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.upstream.tracing import TracedUpstream, call_span, child_span, stage
 
@@ -145,7 +145,7 @@ def test_without_a_recorded_call_there_is_no_child_span(spans: Spans) -> None:
 
 async def test_the_loser_of_a_race_is_cancelled_and_not_failed(spans: Spans) -> None:
     with call_span("search_web"):
-        race = asyncio.create_task(TracedUpstream("slow")(asyncio.Event().wait, Deadline.after(60)))
+        race = asyncio.create_task(TracedUpstream("slow")(asyncio.Event().wait, Call.after(60)))
         await asyncio.sleep(0)
         race.cancel()
         await asyncio.gather(race, return_exceptions=True)

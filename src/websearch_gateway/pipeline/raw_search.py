@@ -106,10 +106,10 @@ class RawSearch:
                     language=request.language,
                     safe_search=request.safe_search,
                 )
-                call = Call.of(checked.query, deadline, user=caller.user)
+                call = Call.of(checked.query, deadline, caller=caller)
 
                 async def find(_: Progress) -> Served[RawResult]:
-                    return await self._counted(call, caller)
+                    return await self._counted(call)
 
                 found = await self.recall(call.query, caller, find, use_cache=request.use_cache)
         except SearchError as error:
@@ -119,21 +119,21 @@ class RawSearch:
             response=response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
         )
 
-    async def _counted(self, call: Call, caller: Caller) -> Served[RawResult]:
+    async def _counted(self, call: Call) -> Served[RawResult]:
         """The result. The query counts towards the caller's limit only if it called a provider."""
         try:
-            return await self._find(call, caller)
+            return await self._find(call)
         finally:
             if not call.bill.requests:
-                await self.recall.rate_limits.give_back(caller)
+                await self.recall.rate_limits.give_back(call.caller)
 
-    async def _find(self, call: Call, caller: Caller) -> Served[RawResult]:
+    async def _find(self, call: Call) -> Served[RawResult]:
         """Search, put the hits into Google's form, and store them."""
         async with self.gate:
             found = await self.selection.preferring((GOOGLE,)).ask(call)
         google_failed = found.provider != GOOGLE and GOOGLE in self.selection.searchers
         response = await self._in_googles_form(call, found)
-        await self.recall.cache.put(call.query, caller, response, stopgap=google_failed)
+        await self.recall.cache.put(call.query, call.caller, response, stopgap=google_failed)
         return Served(response)
 
     async def _in_googles_form(self, call: Call, found: SearchResults) -> RawResult:

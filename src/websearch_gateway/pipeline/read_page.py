@@ -116,7 +116,7 @@ class PageReading:
             self.guard.refuse_credentials("query", "\n".join(queries))  # they go to the embedder
             async with one_deadline(self.deadline_seconds) as deadline:
                 page, unknown = await self.read(request.url, caller, deadline, fresh=request.force_refresh)
-                found = await self.finder.find(page, queries, most, Call(deadline.at, deadline.clock, user=caller.user))
+                found = await self.finder.find(page, queries, most, Call(deadline.at, deadline.clock, caller=caller))
             event.served("page", sum(map(len, found.answers)), cache=page.cache)
         return PagePassages(
             url=page.url,

@@ -76,7 +76,7 @@ class SearchPipeline:
                 query = replace(checked.query, verify_citations=verify)
 
                 async def ask(tell: Progress) -> Served[SearchResponse]:
-                    return await self._ask(Call.of(query, deadline, tell, caller.user), caller)
+                    return await self._ask(Call.of(query, deadline, tell, caller))
 
                 served = await self.recall(query, caller, ask, progress)
             event.answered(served.response, saved_usd=served.saved_usd, joined=served.joined)
@@ -85,13 +85,13 @@ class SearchPipeline:
                 return response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
             return response
 
-    async def _ask(self, call: Call, caller: Caller) -> Served[SearchResponse]:
+    async def _ask(self, call: Call) -> Served[SearchResponse]:
         """A new answer from the engine, finalized and stored."""
         response = await _finalized(call, await self._answer(call))
         if call.query.verify_citations and self.verification:
             await call.progress("Reading the cited pages")
             response = await self.verification(response, call)
-        await self.recall.cache.put(call.query, caller, response, stopgap=is_stopgap(response))
+        await self.recall.cache.put(call.query, call.caller, response, stopgap=is_stopgap(response))
         return Served(response)
 
     async def _answer(self, call: Call) -> Answer:

@@ -63,7 +63,6 @@ class _Task:
     """What to do for a checked call."""
 
     call: Call
-    caller: Caller
     choice: Choice
     searcher: Searcher
     reader: Reader | None
@@ -119,8 +118,8 @@ class WebSearch:
                 )
 
                 async def find(tell: Progress) -> Served[WebSearchResponse]:
-                    call = Call.of(query, deadline, tell, caller.user)
-                    return await self._find(_Task(call, caller, chosen, searcher, self._reader(request)))
+                    call = Call.of(query, deadline, tell, caller)
+                    return await self._find(_Task(call, chosen, searcher, self._reader(request)))
 
                 served = await self.recall(query, caller, find, progress, use_cache=request.use_cache)
             response = served.response
@@ -189,7 +188,7 @@ class WebSearch:
                 *text_warnings,
             ),
         )
-        await self.recall.cache.put(call.query, task.caller, response, stopgap=may_be_read_soon(outcomes))
+        await self.recall.cache.put(call.query, call.caller, response, stopgap=may_be_read_soon(outcomes))
         return Served(response)
 
     async def _with_clean_texts(

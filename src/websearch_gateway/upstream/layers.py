@@ -69,7 +69,7 @@ class Budget:
             SearchBudgetError: the day's budget has no room for it.
             SearchError: what `ask` raises.
         """
-        async with self.ledger.payment(call.user, self.name, self.most_usd(call.query), call.bill):
+        async with self.ledger.payment(call, self.name, self.most_usd(call.query)):
             call.bill.expect(self.likely_usd)
             try:
                 result = await ask()

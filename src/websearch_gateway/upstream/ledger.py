@@ -28,7 +28,6 @@ from websearch_gateway.ports import Embedder, State
 from websearch_gateway.upstream.best_effort import BestEffort
 from websearch_gateway.upstream.health import BOUNDS
 from websearch_gateway.upstream.telemetry import CallRecord
-from websearch_gateway.upstream.tracing import note_booked
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -97,18 +96,21 @@ class Ledger:
         self._best_effort = BestEffort("The ledger records no costs for now")
 
     @asynccontextmanager
-    async def payment(self, user: str, upstream: str, most_usd: float, bill: Bill) -> AsyncIterator[None]:
-        """Reserve `most_usd` for the call in the block, and book what is on its `bill` at the end, however it ends.
+    async def payment(self, call: Call, upstream: str, most_usd: float) -> AsyncIterator[None]:
+        """Reserve `most_usd` for `call` in the block, and book what is on its bill at the end, however it ends.
 
         Raises:
             SearchBudgetError: the budget has no room for the call; a free upstream may serve.
         """
         day = self._today()
-        reserved = await self._reserve(day, user, _micros(most_usd))
+        reserved = await self._reserve(day, call.caller.user, _micros(most_usd))
         try:
             yield
         finally:
-            self._settle(day, user, upstream, _micros(_plausible(bill.own_usd, most_usd, upstream)), reserved)
+            micros = _micros(_plausible(call.bill.own_usd, most_usd, upstream))
+            self._settle(day, call.caller.user, upstream, micros, reserved)
+            if micros and call.caller.watch is not None:
+                call.caller.watch.of(upstream).usd += micros / _MICROS
 
     def observe(self, record: CallRecord) -> None:
         """Count a call's duration and the cost that the cache saved. Writes all counts of a second together."""
@@ -184,7 +186,6 @@ class Ledger:
 
     def _settle(self, day: str, user: str, upstream: str, micros: int, reserved: Mapping[str, int]) -> None:
         self._paid_micros[upstream] += micros
-        note_booked(upstream, micros / _MICROS)
         total, of_user = _total(day), _of_user(day, user)
         self._post(
             {
@@ -327,10 +328,11 @@ class BudgetedEmbedder:
         tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
         call = call or Call(math.inf)
         bill = call.bill.part()
-        async with self.ledger.payment(call.user, UPSTREAM, self._usd(tokens), bill):
+        call = replace(call, bill=bill)
+        async with self.ledger.payment(call, UPSTREAM, self._usd(tokens)):
             bill.expect(self._usd(tokens))
             try:
-                vectors = await self.embedder.embed(texts, kind, replace(call, bill=bill))
+                vectors = await self.embedder.embed(texts, kind, call)
             except SearchError:
                 self._settle(bill)
                 raise

@@ -1,5 +1,5 @@
 """Spans: one for each call of a tool, with child spans for its stages, its upstreams and the pages that it reads; and
-for whoever watches a call, the upstreams that it asked (`watching`).
+for whoever watches a call, the upstreams that it asked.
 
 This uses only the API of OpenTelemetry, which records nothing until `entrypoints/exporting.py` or the surrounding
 process sets up its SDK. Below a call that is not recorded, spans cost almost nothing. A span holds names from the code,
@@ -15,7 +15,6 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -25,7 +24,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from websearch_gateway import __version__
 from websearch_gateway.errors import SearchError
-from websearch_gateway.models import Deadline, Page
+from websearch_gateway.models import Call, Deadline, Page
 from websearch_gateway.net.span_attributes import note_host
 from websearch_gateway.ports import Reader
 
@@ -92,74 +91,21 @@ class Traced:
             return await call()
 
 
-@dataclass(slots=True)
-class AskedUpstream:
-    """An upstream that a watched call asked: `seconds` in all its calls, and `usd` that the ledger booked for them.
-
-    `outcome` is that of the last call: empty while it runs, then `ok`, the error's code or `CANCELLED`.
-    """
-
-    name: str
-    calls: int = 0
-    seconds: float = 0.0
-    outcome: str = ""
-    usd: float = 0.0
-
-
-class Watch:
-    """What the upstreams of one call did. `tell` gets each one that began or ended; it must not raise."""
-
-    def __init__(self, tell: Callable[[AskedUpstream], None]) -> None:
-        self.asked: dict[str, AskedUpstream] = {}
-        self._tell = tell
-
-    def note(self, name: str, outcome: str, seconds: float = 0.0) -> None:
-        """A call of the upstream `name` began (`outcome` is empty) or ended."""
-        asked = self.of(name)
-        asked.outcome, asked.seconds = outcome, asked.seconds + seconds
-        asked.calls += not outcome
-        self._tell(asked)
-
-    def of(self, name: str) -> AskedUpstream:
-        """The upstream of that name."""
-        return self.asked.setdefault(name, AskedUpstream(name))
-
-
-_WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
-
-
-@contextmanager
-def watching(tell: Callable[[AskedUpstream], None]) -> Iterator[Watch]:
-    """Watch the upstreams that this block and the tasks it starts ask."""
-    watch = Watch(tell)
-    token = _WATCH.set(watch)
-    try:
-        yield watch
-    finally:
-        _WATCH.reset(token)
-
-
-def note_booked(upstream: str, usd: float) -> None:
-    """The ledger booked `usd` for a call of `upstream`."""
-    if usd and (watch := _WATCH.get()) is not None:
-        watch.of(upstream).usd += usd
-
-
 @dataclass(frozen=True, slots=True)
 class TracedUpstream:
     """The layer around the calls of an upstream. Its span has the host, the last HTTP status and the retries."""
 
     upstream: str
 
-    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """The result of `call()`."""
-        watch = _WATCH.get()
+    async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call) -> T:
+        """The result of `ask()`."""
+        watch = call.caller.watch
         if watch is not None:
             watch.note(self.upstream, "")
         started, outcome = time.monotonic(), "ok"
         try:
             with child_span(f"upstream {self.upstream}", SpanKind.CLIENT):
-                return await call()
+                return await ask()
         except BaseException as error:
             outcome = _outcome(error)
             raise

@@ -12,6 +12,7 @@ import pytest
 from tests.entrypoints.http.calls import QUESTION, bearer
 from tests.entrypoints.http.conftest import SECRET, Door, address
 from websearch_gateway.entrypoints.http.playground import why_nothing
+from websearch_gateway.models import AskedUpstream
 from websearch_gateway.results import (
     Citation,
     DocsSearchResponse,
@@ -22,7 +23,6 @@ from websearch_gateway.results import (
     WireModel,
 )
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.upstream.tracing import AskedUpstream
 
 
 async def ask(

@@ -11,7 +11,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -28,12 +28,11 @@ from websearch_gateway.entrypoints.http.replies import failure, own_shape, refus
 from websearch_gateway.entrypoints.http.rest import json_object
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.tools import Tool, callable_tools
-from websearch_gateway.entrypoints.tools.base import COPIES, Arguments
+from websearch_gateway.entrypoints.tools.base import Arguments
 from websearch_gateway.errors import SearchValidationError, shown
-from websearch_gateway.models import Caller
+from websearch_gateway.models import AskedUpstream, Caller, Watch
 from websearch_gateway.results import DocsSearchResponse, PagePassages, SearchResponse, WebSearchResponse, WireModel
 from websearch_gateway.settings import Settings
-from websearch_gateway.upstream.tracing import AskedUpstream, watching
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,19 +272,19 @@ class _Call:
 
     async def run(self, tell: Callable[[dict[str, Any]], None]) -> None:
         """Call the tool. `tell` gets each stage and each upstream as they come, and last the result or the error."""
-        COPIES.set(1)
 
         async def progress(message: str) -> None:
             tell({"stage": message})
 
-        with watching(lambda asked: tell({"upstream": asdict(asked)})) as watch:
-            try:
-                result = await self.tool.call(await self.gateway.get(), self.arguments, self.caller, progress)
-                end: dict[str, Any] = {"result": result.model_dump(mode="json", by_alias=True)}
-                end["why"] = why_nothing(result, list(watch.asked.values()))
-            except Exception as error:  # the entrypoint: the reply has begun, so the error becomes its last event
-                end = own_shape(describe(error), 500)
-            tell({**end, "upstreams": [asdict(asked) for asked in watch.asked.values()]})
+        watch = Watch(lambda asked: tell({"upstream": asdict(asked)}))
+        caller = replace(self.caller, copies=1, watch=watch)
+        try:
+            result = await self.tool.call(await self.gateway.get(), self.arguments, caller, progress)
+            end: dict[str, Any] = {"result": result.model_dump(mode="json", by_alias=True)}
+            end["why"] = why_nothing(result, list(watch.asked.values()))
+        except Exception as error:  # the entrypoint: the reply has begun, so the error becomes its last event
+            end = own_shape(describe(error), 500)
+        tell({**end, "upstreams": [asdict(asked) for asked in watch.asked.values()]})
 
 
 async def _events(call: _Call, stage: str) -> AsyncIterator[bytes]:

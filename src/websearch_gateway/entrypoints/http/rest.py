@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -15,7 +16,6 @@ from websearch_gateway.entrypoints.http.replies import failure, json_reply, refu
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.mcp.unreadable import ESCAPED_HALF
 from websearch_gateway.entrypoints.tools import Tool
-from websearch_gateway.entrypoints.tools.base import COPIES
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.ports import no_progress
 
@@ -52,10 +52,10 @@ def rest_endpoint(tool: Tool, gateway: LazyGateway) -> Endpoint:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media_type != "application/json":
             return refusal(415, "VALIDATION", "Send JSON, with Content-Type: application/json.")
-        COPIES.set(1)
         try:
             arguments = tool.parse(json_object(await request.body()))
-            result = await tool.call(await gateway.get(), arguments, caller_of(request), no_progress)
+            caller = replace(caller_of(request), copies=1)
+            result = await tool.call(await gateway.get(), arguments, caller, no_progress)
         except Exception as error:  # the entrypoint: on any failure the client gets a typed error
             return failure(error)
         return json_reply(result.model_dump(mode="json", by_alias=True))

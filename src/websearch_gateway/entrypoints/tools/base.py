@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from types import UnionType
@@ -133,13 +132,9 @@ def _place(location: tuple[int | str, ...], replaced: Mapping[str, str]) -> str:
     return f"{shown} (given as {other})" if other else shown
 
 
-COPIES: ContextVar[int] = ContextVar("copies", default=2)
-"""How often a reply holds a result: over MCP twice, as structured content and as text."""
-
-
-def reply_tokens(gateway: Gateway) -> int:
+def reply_tokens(gateway: Gateway, caller: Caller) -> int:
     """The size of one rendering of a result."""
-    return gateway.max_reply_tokens // COPIES.get()
+    return gateway.max_reply_tokens // caller.copies
 
 
 def declared(description: str, *, name: str | None = None, **keywords: Any) -> Any:

@@ -107,7 +107,7 @@ class AddDocsArguments(Arguments):
     base_url: Annotated[StrictStr | None, declared("Where the pages of an archive are on the web.")] = None
 
 
-async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: Progress) -> DocsSearchResponse:
+async def _search(gateway: Gateway, given: SearchDocsArguments, caller: Caller, _: Progress) -> DocsSearchResponse:
     from websearch_gateway.docs_index.reading import MOST_SEARCH_TOKENS, MOST_SECTIONS
 
     limit, fewer = up_to(("limit",), given.limit, MOST_SECTIONS)
@@ -121,14 +121,14 @@ async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: P
         max_tokens=max_tokens,
     )
     fields = {"notice": NOTICE if found.results else "", "warnings": (*found.warnings, *fewer, *shorter)}
-    return fit_docs(found.model_copy(update=fields), reply_tokens(gateway))
+    return fit_docs(found.model_copy(update=fields), reply_tokens(gateway, caller))
 
 
 async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: Progress) -> DocsReadResponse:
     """Text that is too large for the reply is read again with fewer tokens, so that it ends where a section does."""
     from websearch_gateway.docs_index.reading import MOST_AROUND, MOST_PAGE_TOKENS, read_docs
 
-    most = reply_tokens(gateway)
+    most = reply_tokens(gateway, caller)
     around, fewer = up_to(("around",), given.around, MOST_AROUND) if given.around else (0, ())
     max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_PAGE_TOKENS)
     while True:
@@ -149,18 +149,18 @@ async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: P
         max_tokens = max(LEAST_TOKENS, min(max_tokens, size // BYTES_PER_TOKEN) * room // size * 9 // 10)
 
 
-async def _list(gateway: Gateway, _: NoDocsArguments, __: Caller, ___: Progress) -> DocsSites:
+async def _list(gateway: Gateway, _: NoDocsArguments, caller: Caller, __: Progress) -> DocsSites:
     from websearch_gateway.docs_index.reading import listed
 
-    return fit_sites(listed(await gateway.docs.completed()), reply_tokens(gateway))
+    return fit_sites(listed(await gateway.docs.completed()), reply_tokens(gateway, caller))
 
 
-async def _status(gateway: Gateway, given: DocsStatusArguments, _: Caller, __: Progress) -> DocsStatus:
+async def _status(gateway: Gateway, given: DocsStatusArguments, caller: Caller, _: Progress) -> DocsStatus:
     from websearch_gateway.docs_index.reading import statuses
 
     docs = gateway.docs
     found = await (docs.find(given.site, given.version) if given.site else docs.store.versions())
-    return fit_docs_status(statuses(found, await docs.failures(found)), reply_tokens(gateway))
+    return fit_docs_status(statuses(found, await docs.failures(found)), reply_tokens(gateway, caller))
 
 
 async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progress: Progress) -> DocsStatus:
@@ -178,15 +178,15 @@ async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progre
     site = await gateway.add_docs(url, given.name, given.version, **options)
     try:
         with gateway.reading.provenance.checked_redirects(url, caller):
-            status = await _crawled(gateway, site, progress)
+            status = await _crawled(gateway, site, caller, progress)
     except SearchError:
         await gateway.docs.discard_refused(site)
         raise
     return status.model_copy(update={"message": f"{unknown} {status.message}".strip()}) if unknown else status
 
 
-async def _update(gateway: Gateway, given: SiteArguments, _: Caller, progress: Progress) -> DocsStatus:
-    return await _crawled(gateway, await gateway.docs.find_one(given.site, given.version), progress)
+async def _update(gateway: Gateway, given: SiteArguments, caller: Caller, progress: Progress) -> DocsStatus:
+    return await _crawled(gateway, await gateway.docs.find_one(given.site, given.version), caller, progress)
 
 
 async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progress) -> DocsStatus:
@@ -197,7 +197,7 @@ async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progres
     return statuses([site], message=f"Deleted: {site.name} {site.label}.")
 
 
-async def _crawled(gateway: Gateway, site: SiteVersion, progress: Progress) -> DocsStatus:
+async def _crawled(gateway: Gateway, site: SiteVersion, caller: Caller, progress: Progress) -> DocsStatus:
     """Crawl until the deadline of the call; a longer crawl goes on without it.
 
     A client that leaves stops the crawl, and the next `update_docs` resumes it.
@@ -217,7 +217,7 @@ async def _crawled(gateway: Gateway, site: SiteVersion, progress: Progress) -> D
     found = [after] if after else []
     crawls_on = after is not None and after.status in ("queued", "crawling")
     message = f"Still crawling{waiting}. It goes on in the background; docs_status shows how far." if crawls_on else ""
-    return fit_docs_status(statuses(found, await gateway.docs.failures(found), message), reply_tokens(gateway))
+    return fit_docs_status(statuses(found, await gateway.docs.failures(found), message), reply_tokens(gateway, caller))
 
 
 DOCS: tuple[Tool, ...] = (

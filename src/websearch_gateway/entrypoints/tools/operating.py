@@ -88,13 +88,13 @@ async def _search_similar(
     gateway: Gateway, arguments: SearchSimilarArguments, caller: Caller, _: Progress
 ) -> SimilarAnswers:
     found = await gateway.search_similar(**arguments.model_dump(), caller=caller)
-    return fit_similar(found, reply_tokens(gateway))
+    return fit_similar(found, reply_tokens(gateway, caller))
 
 
 async def _search_cached(
     gateway: Gateway, arguments: SearchCachedArguments, caller: Caller, _: Progress
 ) -> CachedAnswer:
-    return fit_answer(await gateway.search_cached(arguments.query, caller), reply_tokens(gateway))
+    return fit_answer(await gateway.search_cached(arguments.query, caller), reply_tokens(gateway, caller))
 
 
 CACHE: tuple[Tool, ...] = (

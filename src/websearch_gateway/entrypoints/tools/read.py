@@ -61,7 +61,7 @@ async def _get_content(
     await progress(f"Reading {host(arguments.url)}")
     request = ContentRequest(arguments.url, arguments.offset, arguments.max_chars)
     content = await gateway.reading.content(request, caller)
-    return marked(fit_content(content, arguments.offset, reply_tokens(gateway)), "page_content", fresh_nonce())
+    return marked(fit_content(content, arguments.offset, reply_tokens(gateway, caller)), "page_content", fresh_nonce())
 
 
 async def _several(gateway: Gateway, arguments: GetContentArguments, caller: Caller, progress: Progress) -> PageContent:
@@ -69,7 +69,7 @@ async def _several(gateway: Gateway, arguments: GetContentArguments, caller: Cal
     if arguments.offset:
         raise SearchValidationError("`offset` works with one `url` only.", details={"field": "offset"})
     pages = await read_each(gateway, arguments.urls, caller, arguments.max_chars, progress)
-    share = reply_tokens(gateway) // len(pages)
+    share = reply_tokens(gateway, caller) // len(pages)
     fitted = windows(page if page.error else fit_content(page, 0, share) for page in pages)
     nonce = fresh_nonce()
     return PageContent(
@@ -121,7 +121,7 @@ async def _read_from_page(
     queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
     fields = arguments.model_dump(exclude={"query"})
     found = await gateway.reading.passages(PassagesRequest(queries=queries, **fields), caller)
-    found = fit_passages(found, reply_tokens(gateway))
+    found = fit_passages(found, reply_tokens(gateway, caller))
     nonce = fresh_nonce()
     shown = tuple(
         query.model_copy(

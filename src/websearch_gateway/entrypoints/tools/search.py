@@ -53,7 +53,7 @@ async def _search_web(
     gateway: Gateway, arguments: SearchWebArguments, caller: Caller, progress: Progress
 ) -> SearchResponse:
     response = await gateway.search(SearchRequest(**arguments.model_dump()), caller, progress)
-    return fit_answer(response, reply_tokens(gateway))
+    return fit_answer(response, reply_tokens(gateway, caller))
 
 
 class ClaimArguments(Arguments):
@@ -74,7 +74,7 @@ async def _check_claims(
     gateway: Gateway, arguments: CheckClaimsArguments, caller: Caller, progress: Progress
 ) -> CheckedClaims:
     claims = [Claim(one.claim, one.urls) for one in arguments.claims]
-    return fit_claims(await gateway.check_claims(claims, caller, progress), reply_tokens(gateway))
+    return fit_claims(await gateway.check_claims(claims, caller, progress), reply_tokens(gateway, caller))
 
 
 ANSWER: tuple[Tool, ...] = (
@@ -142,7 +142,7 @@ async def _find(
     gateway: Gateway, arguments: WebSearchArguments, topic: Topic, caller: Caller, progress: Progress
 ) -> WebSearchResponse:
     response = await gateway.web_search(WebSearchRequest(**arguments.model_dump(), topic=topic), caller, progress)
-    response = fit_web(response, reply_tokens(gateway))
+    response = fit_web(response, reply_tokens(gateway, caller))
     nonce = fresh_nonce()
     results = tuple(marked(result, "page_content", nonce) for result in response.results)
     return response.model_copy(update={"results": results})
@@ -166,7 +166,7 @@ async def _web_search_raw(
     fields = arguments.model_dump(exclude={"query"})
     queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
     response = await gateway.raw_search(RawSearchRequest(queries, **fields), caller, progress)
-    return fit_raw(response, reply_tokens(gateway))
+    return fit_raw(response, reply_tokens(gateway, caller))
 
 
 SEARCH: tuple[Tool, ...] = (
