@@ -109,7 +109,7 @@ class CachedAnswers:
         )
 
     def _checked(self, text: str, caller: Caller) -> SearchQuery:
-        return self.guard.check(text, routed=caller.has_specialists).query
+        return self.guard.check(SearchQuery(text), routed=caller.has_specialists).query
 
 
 def _out_of_range(field: str, demand: str) -> SearchValidationError:

@@ -13,8 +13,8 @@ import re
 import unicodedata
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from typing import TypeVar, get_args
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
 from websearch_gateway.models import Deadline, SafeSearch, SearchQuery, Topic
@@ -26,6 +26,9 @@ from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, repeats_a_rep
 from websearch_gateway.text.sanitise import suspicious
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
 from websearch_gateway.upstream.tracing import stage
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 T = TypeVar("T")
 
@@ -43,6 +46,28 @@ class CheckedQuery:
 
     query: SearchQuery
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """What one kind of call may ask for: the most results, by the names of that parameter (the tools' first), and the
+    most hours of `freshness_hours`.
+    """
+
+    results: int = 8
+    names: Sequence[str] = ("maxResults",)
+    hours: int = 168
+
+
+MOST_OF_ANSWERS = Most()
+
+_OF_A_QUERY = frozenset(field.name for field in fields(SearchQuery))
+
+
+def question(request: DataclassInstance, text: str, **others: Any) -> SearchQuery:
+    """The query of a request, as it was given: `others`, and the fields that both have."""
+    shared = {field.name: getattr(request, field.name) for field in fields(request) if field.name in _OF_A_QUERY}
+    return SearchQuery(**{**shared, **others, "text": text})
 
 
 class Guard:
@@ -77,46 +102,27 @@ class Guard:
         credential_kind(_LOOKS_LIKE_A_KEY, self._secrets)
 
     @stage("guard")
-    def check(
-        self,
-        text: str,
-        *,
-        routed: bool = True,
-        max_results: int = 5,
-        freshness_hours: int | None = None,
-        region: str | None = None,
-        include_answers: bool = True,
-        language: str | None = None,
-        safe_search: SafeSearch | None = None,
-        topic: Topic = "general",
-        include_domains: Sequence[str] = (),
-        exclude_domains: Sequence[str] = (),
-        max_results_limit: int = 8,
-        max_results_names: Sequence[str] = ("maxResults",),
-        freshness_limit: int = 168,
-    ) -> CheckedQuery:
-        """The query to send. Questions for a specialist server are refused if `routed`.
-
-        `max_results_names` are the names that callers know `max_results` by, the tools' first.
+    def check(self, asked: SearchQuery, most: Most = MOST_OF_ANSWERS, *, routed: bool = True) -> CheckedQuery:
+        """The query to send, for one as a caller gave it. Questions for a specialist server are refused if `routed`.
 
         Raises:
             SearchValidationError: the query is refused; `details` names the field at fault or the server to use.
         """
-        wanted = self._domains("includeDomains", include_domains)
-        unwanted = self._domains("excludeDomains", exclude_domains)
+        wanted = self._domains("includeDomains", asked.include_domains)
+        unwanted = self._domains("excludeDomains", asked.exclude_domains)
         include, exclude = narrowed(wanted, unwanted, self._allowed, self._blocked)
-        most, warnings = up_to(max_results_names, max_results, max_results_limit)
-        query = SearchQuery(
-            text=checked_query(text),
-            max_results=most,
-            freshness_hours=None
-            if freshness_hours is None
-            else _whole_number(("freshnessHours",), freshness_hours, freshness_limit),
+        results, warnings = up_to(most.names, asked.max_results, most.results)
+        hours, region, language, safe = asked.freshness_hours, asked.region, asked.language, asked.safe_search
+        query = replace(
+            asked,
+            text=checked_query(asked.text),
+            max_results=results,
+            freshness_hours=None if hours is None else _whole_number(("freshnessHours",), hours, most.hours),
             region=None if region is None else _region(region),
-            include_answers=_flag("includeAnswers", include_answers),
+            include_answers=_flag("includeAnswers", asked.include_answers),
             language=None if language is None else _language(language),
-            safe_search=None if safe_search is None else _one_of("safeSearch", safe_search, get_args(SafeSearch)),
-            topic=_one_of("topic", topic, get_args(Topic)),
+            safe_search=None if safe is None else _one_of("safeSearch", safe, get_args(SafeSearch)),
+            topic=_one_of("topic", asked.topic, get_args(Topic)),
             include_domains=include,
             exclude_domains=exclude,
         )

@@ -15,7 +15,7 @@ from websearch_gateway.models import LOCAL, Call, Caller, Hit, RawSearchRequest,
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.pipeline.cleaning import clean_items
-from websearch_gateway.pipeline.guard import Guard, one_deadline
+from websearch_gateway.pipeline.guard import Guard, Most, one_deadline, question
 from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse
@@ -28,7 +28,7 @@ from websearch_gateway.upstream.telemetry import Telemetry
 
 GOOGLE = "google"
 MOST_QUERIES = 20
-MOST_RESULTS = 50
+MOST = Most(50, ("resultsPerQuery",))
 QUERIES_AT_ONCE = 5
 
 _Reply = Served[RawResult] | SearchError
@@ -96,28 +96,11 @@ class RawSearch:
     async def _ask(self, text: str, request: RawSearchRequest, caller: Caller, gate: asyncio.Semaphore) -> _Reply:
         try:
             async with one_deadline(self.deadline_seconds) as deadline, gate:
-                checked = self.guard.check(
-                    text,
-                    routed=caller.has_specialists,
-                    max_results=request.results_per_query,
-                    max_results_limit=MOST_RESULTS,
-                    max_results_names=("resultsPerQuery",),
-                    region=request.region,
-                    language=request.language,
-                    safe_search=request.safe_search,
-                )
-                call = Call.of(checked.query, deadline, caller=caller)
-
-                async def find(_: Progress) -> Served[RawResult]:
-                    return await self._counted(call)
-
-                found = await self.recall(call.query, caller, find, use_cache=request.use_cache)
+                asked = question(request, text, max_results=request.results_per_query)
+                checked = self.guard.check(asked, MOST, routed=caller.has_specialists)
+                return await self.recall(checked, deadline, caller, self._counted, use_cache=request.use_cache)
         except SearchError as error:
             return error
-        response = found.response
-        return found._replace(
-            response=response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
-        )
 
     async def _counted(self, call: Call) -> Served[RawResult]:
         """The result. The query counts towards the caller's limit only if it called a provider."""

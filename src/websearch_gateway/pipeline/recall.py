@@ -10,15 +10,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from websearch_gateway.cache.result_store import Served
 from websearch_gateway.cache.results import RawResult, ResultCache, stand_in
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import Exhausted, Unavailable
-from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.models import Call, Caller, Deadline
+from websearch_gateway.pipeline.guard import CheckedQuery
 from websearch_gateway.ports import Progress, State, no_progress, problem_of
 from websearch_gateway.results import SearchResponse, WebSearchResponse
 from websearch_gateway.upstream.best_effort import BestEffort
@@ -49,35 +50,32 @@ class Recall(Generic[R]):
 
     async def __call__(
         self,
-        query: SearchQuery,
+        checked: CheckedQuery,
+        deadline: Deadline,
         caller: Caller,
-        ask: Callable[[Progress], Awaitable[Served[R]]],
+        ask: Callable[[Call], Awaitable[Served[R]]],
         progress: Progress = no_progress,
         *,
         use_cache: bool = True,
     ) -> Served[R]:
-        """The result; `ask` gets a new one after the caller was admitted. A stale one stands in if `ask` fails.
+        """The result, with the warnings of the guard; `ask` gets a new one after the caller was admitted.
+        A stale one stands in if `ask` fails.
 
         Raises:
             SearchRateLimitError: a limit is reached.
             SearchError: what `ask` raises.
         """
-        served = await self._served(query, caller, ask, progress, use_cache=use_cache)
+        call = Call.of(checked.query, deadline, progress, caller)
+        served = await (self._recalled(call, ask) if use_cache else self._asked(call, ask))
         problem = problem_of(self.state)
-        return _warned(served, str(problem)) if problem else served
+        return _warned(served, checked.warnings, (str(problem),) if problem else ())
 
-    async def _served(
-        self,
-        query: SearchQuery,
-        caller: Caller,
-        ask: Callable[[Progress], Awaitable[Served[R]]],
-        progress: Progress,
-        *,
-        use_cache: bool,
-    ) -> Served[R]:
-        if not use_cache:
-            await self.rate_limits.admit(caller)
-            return await ask(progress)
+    async def _asked(self, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
+        await self.rate_limits.admit(call.caller)
+        return await ask(call)
+
+    async def _recalled(self, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
+        query, caller = call.query, call.caller
         left = False
 
         async def begin(tell: Progress) -> Served[R]:
@@ -89,7 +87,7 @@ class Recall(Generic[R]):
             left = True
             await self.rate_limits.admit(caller)
             try:
-                return await ask(tell)
+                return await ask(replace(call, progress=tell))
             except (Unavailable, Exhausted) as error:
                 return await stand_in(self.cache, query, caller, error)
 
@@ -99,7 +97,7 @@ class Recall(Generic[R]):
             await self.cached_limits.admit(caller)
             return known
         key = self.cache.key(query, caller)
-        served, joined = await self.single_flight.join(key, begin, progress, user=caller.user)
+        served, joined = await self.single_flight.join(key, begin, call.progress, user=caller.user)
         if not left:
             await self.cached_limits.admit(caller)
         if joined:  # the first caller is billed
@@ -107,9 +105,11 @@ class Recall(Generic[R]):
         return served
 
 
-def _warned(served: Served[R], warning: str) -> Served[R]:
-    response = served.response.model_copy(update={"warnings": (*served.response.warnings, warning)})
-    return served._replace(response=response)
+def _warned(served: Served[R], before: Sequence[str], after: Sequence[str]) -> Served[R]:
+    if not before and not after:
+        return served
+    warnings = (*before, *served.response.warnings, *after)
+    return served._replace(response=served.response.model_copy(update={"warnings": warnings}))
 
 
 class RateLimits:

@@ -10,7 +10,7 @@ entrypoint -> 1 guard       may we ask the web this question?
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
@@ -19,7 +19,7 @@ from websearch_gateway.cache.results import is_stopgap
 from websearch_gateway.models import LOCAL, Answer, Call, Caller, SearchRequest
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.pipeline.finalize import finalize
-from websearch_gateway.pipeline.guard import Guard, one_deadline, timeout_error
+from websearch_gateway.pipeline.guard import Guard, one_deadline, question, timeout_error
 from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
@@ -61,29 +61,13 @@ class SearchPipeline:
             Exhausted: every upstream failed.
         """
         with self.telemetry.call(request.query) as event:
-            checked = self.guard.check(
-                request.query,
-                routed=caller.has_specialists,
-                max_results=request.max_results,
-                freshness_hours=request.freshness_hours,
-                region=request.region,
-                include_answers=request.include_answers,
-                include_domains=request.include_domains,
-                exclude_domains=request.exclude_domains,
-            )
             verify = self.verifies if request.verify_citations is None else request.verify_citations
+            asked = question(request, request.query, verify_citations=verify)
+            checked = self.guard.check(asked, routed=caller.has_specialists)
             async with one_deadline(self.deadline_seconds) as deadline:
-                query = replace(checked.query, verify_citations=verify)
-
-                async def ask(tell: Progress) -> Served[SearchResponse]:
-                    return await self._ask(Call.of(query, deadline, tell, caller))
-
-                served = await self.recall(query, caller, ask, progress)
+                served = await self.recall(checked, deadline, caller, self._ask, progress)
             event.answered(served.response, saved_usd=served.saved_usd, joined=served.joined)
-            response = served.response
-            if checked.warnings:
-                return response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
-            return response
+            return served.response
 
     async def _ask(self, call: Call) -> Served[SearchResponse]:
         """A new answer from the engine, finalized and stored."""

@@ -24,7 +24,7 @@ from websearch_gateway.models import (
     WebSearchRequest,
 )
 from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline
+from websearch_gateway.pipeline.guard import CheckedQuery, Guard, Most, one_deadline, question
 from websearch_gateway.pipeline.raw_engine import PAGE_SECONDS
 from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.pipeline.web_results import (
@@ -48,7 +48,6 @@ from websearch_gateway.upstream.race import ProviderSelection
 from websearch_gateway.upstream.telemetry import Telemetry
 from websearch_gateway.upstream.tracing import stage
 
-MOST_RESULTS = 50
 SEARCH_SHARE = 2 / 3
 """The share of a call's time that searching may take, so that time for the pages remains after a slow provider."""
 
@@ -57,15 +56,7 @@ ASSEMBLY_RESERVE_SECONDS = 0.5
 
 HOURS: dict[Freshness, int] = {"day": 24, "week": 168, "month": 720, "year": 8760}
 
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """What to do for a checked call."""
-
-    call: Call
-    choice: Choice
-    searcher: Searcher
-    reader: Reader | None
+MOST = Most(50, ("maxResults", "num_results"), HOURS["year"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +101,18 @@ class WebSearch:
             checked = self._checked(request, caller)
             chosen = choose_hits(request)
             searcher = self.selection.choose(request.providers, request.topic)
+            query = replace(
+                checked.query,
+                max_results=hits_to_ask_for(chosen.up_to, checked.query),
+                variant=variant(_names(request.providers), chosen, request.read_pages),
+            )
+
+            async def find(call: Call) -> Served[WebSearchResponse]:
+                return await self._find(call, chosen, searcher, self._reader(request))
+
             async with one_deadline(self.deadline_seconds) as deadline:
-                query = replace(
-                    checked.query,
-                    max_results=hits_to_ask_for(chosen.up_to, checked.query),
-                    variant=variant(_names(request.providers), chosen, request.read_pages),
-                )
-
-                async def find(tell: Progress) -> Served[WebSearchResponse]:
-                    call = Call.of(query, deadline, tell, caller)
-                    return await self._find(_Task(call, chosen, searcher, self._reader(request)))
-
-                served = await self.recall(query, caller, find, progress, use_cache=request.use_cache)
+                checked = replace(checked, query=query)
+                served = await self.recall(checked, deadline, caller, find, progress, use_cache=request.use_cache)
             response = served.response
             route, count = response.results[0].provider if response.results else "", len(response.results)
             event.served(
@@ -132,7 +123,7 @@ class WebSearch:
                 saved_usd=served.saved_usd,
                 joined=served.joined,
             )
-            return response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
+            return response
 
     def _checked(self, request: WebSearchRequest, caller: Caller) -> CheckedQuery:
         if request.freshness is not None and request.freshness not in HOURS:
@@ -140,21 +131,9 @@ class WebSearch:
             raise SearchValidationError(
                 f"`freshness` must be one of {allowed}.", details={"field": "freshness", "allowed": allowed}
             )
-        return self.guard.check(
-            request.query,
-            routed=caller.has_specialists,
-            max_results=request.num_results,
-            max_results_limit=MOST_RESULTS,
-            max_results_names=("maxResults", "num_results"),
-            freshness_hours=HOURS[request.freshness] if request.freshness else None,
-            freshness_limit=HOURS["year"],
-            topic=request.topic,
-            region=request.region,
-            language=request.language,
-            safe_search=request.safe_search,
-            include_domains=request.include_domains,
-            exclude_domains=request.exclude_domains,
-        )
+        hours = HOURS[request.freshness] if request.freshness else None
+        asked = question(request, request.query, max_results=request.num_results, freshness_hours=hours)
+        return self.guard.check(asked, MOST, routed=caller.has_specialists)
 
     def _reader(self, request: WebSearchRequest) -> Reader | None:
         if not request.read_pages:
@@ -162,16 +141,17 @@ class WebSearch:
         return self.page_cache if request.use_cache else _WithoutStoredPages(self.page_cache)
 
     @stage("answer")
-    async def _find(self, task: _Task) -> Served[WebSearchResponse]:
+    async def _find(
+        self, call: Call, choice: Choice, searcher: Searcher, reader: Reader | None
+    ) -> Served[WebSearchResponse]:
         """Search, read all pages concurrently, combine the results, and store them."""
-        call = task.call
         await call.progress("Searching the web")
-        found = await task.searcher.ask(call.within(call.remaining() * SEARCH_SHARE))
-        hits = task.choice.of(distinct(found.hits, call.query.max_results))
+        found = await searcher.ask(call.within(call.remaining() * SEARCH_SHARE))
+        hits = choice.of(distinct(found.hits, call.query.max_results))
         outcomes: dict[str, Outcome] = {}
-        if hits and task.reader is not None:
+        if hits and reader is not None:
             await call.progress(f"Reading {len(hits)} pages")
-            outcomes = await self._read(task.reader, call, hits)
+            outcomes = await self._read(reader, call, hits)
         hits, text_warnings = await self._with_clean_texts(hits, outcomes, call)
         # Ranking fifty pages of 8,000 characters takes tens of milliseconds of CPU time, too long for the event loop.
         results = await in_own_thread(assemble, call.query.text, hits, outcomes)
@@ -182,7 +162,7 @@ class WebSearch:
             warnings=(
                 *found.warnings,
                 *self._unmet(call.query, found),
-                *_emptied(task, found),
+                *_emptied(call.query, choice, found),
                 *page_warnings(outcomes),
                 *snippet_warnings(hits, outcomes, results),
                 *text_warnings,
@@ -230,12 +210,12 @@ class WebSearch:
         return warnings
 
 
-def _emptied(task: _Task, found: SearchResults) -> list[str]:
+def _emptied(query: SearchQuery, choice: Choice, found: SearchResults) -> list[str]:
     """Why there are no results, if there are none."""
     if found.hits:
-        beyond = not task.choice.of(distinct(found.hits, task.call.query.max_results))
-        return [f"Page {task.choice.page} is beyond the last result: try a smaller `page`."] if beyond else []
-    return [nothing_found(task.call.query, longer='`freshness` "month" or "year"')]
+        beyond = not choice.of(distinct(found.hits, query.max_results))
+        return [f"Page {choice.page} is beyond the last result: try a smaller `page`."] if beyond else []
+    return [nothing_found(query, longer='`freshness` "month" or "year"')]
 
 
 def _filters(query: SearchQuery, applied: AppliedFilters) -> Filters:
