@@ -35,7 +35,8 @@ class Spans:
     def measured(self, name: str) -> list[dict[str, Any]]:
         """The attributes of the series of a histogram, each with its `count` and `sum`, of the whole process so far."""
         data = self._metrics.get_metrics_data()
-        found = [one for part in data.resource_metrics for scope in part.scope_metrics for one in scope.metrics]
+        parts = data.resource_metrics if data else ()  # None before the first measurement
+        found = [one for part in parts for scope in part.scope_metrics for one in scope.metrics]
         points = [point for one in found if one.name == name for point in one.data.data_points]
         return [{**(point.attributes or {}), "count": point.count, "sum": point.sum} for point in points]
 

@@ -9,10 +9,13 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from tests.opening import Open
 from tests.tracing import Spans
+from websearch_gateway.answers.openai import MAX_OUTPUT_TOKENS
 from websearch_gateway.errors import SearchAuthError, SearchFetchError, SearchValidationError
 from websearch_gateway.models import Call, PassagesRequest, SearchRequest, WebSearchRequest
-from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.upstream.tracing import TracedUpstream, call_span, child_span, stage
+from websearch_gateway.net.span_attributes import child_span, note_reply
+from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
+from websearch_gateway.sandbox.keys import engines
+from websearch_gateway.upstream.tracing import TracedUpstream, call_span, stage
 
 QUESTION = "How tall is the Eiffel Tower?"
 TOWER = SearchRequest(QUESTION)
@@ -26,22 +29,68 @@ LUNA = {
 async def test_an_answer_has_its_five_stages_and_the_upstream_that_gave_it(gateway: Open, spans: Spans) -> None:
     async with gateway(openai_models="gpt-6-luna") as opened:
         response = await opened.search(TOWER)
-    stages = {"guard": {}, "rate_limit": {}, "cache": {}, "answer": {"upstream openai": {}}, "finalize": {}}
+    stages = {"guard": {}, "rate_limit": {}, "cache": {}, "answer": {}, "finalize": {}}
+    stages["answer"] = {"upstream openai": {"chat gpt-6-luna": {}}}
     assert spans.tree() == {"search_web": stages}
-    call, upstream = spans.one("search_web").attributes or {}, spans.one("upstream openai")
+    call, chat = spans.one("search_web").attributes or {}, spans.one("chat gpt-6-luna")
     assert call["websearch.route"] == "gpt-6-luna-web-search"
     assert call["websearch.outcome"] == "ok"
     assert call["websearch.cache"] == "miss"
-    assert upstream.kind is SpanKind.CLIENT
-    attributes = dict(upstream.attributes or {})
+    assert chat.kind is SpanKind.CLIENT
+    attributes = dict(chat.attributes or {})
     assert attributes.pop("gen_ai.usage.input_tokens") == response.usage.prompt_tokens > 0
     assert attributes.pop("gen_ai.usage.output_tokens") == response.usage.response_tokens > 0
+    assert str(attributes.pop("gen_ai.response.id")).startswith("resp_")
     assert attributes == {
         "server.address": "127.0.0.1",
         "http.response.status_code": 200,
+        "gen_ai.request.max_tokens": MAX_OUTPUT_TOKENS,
+        "gen_ai.response.model": "gpt-6-luna",
+        "gen_ai.response.finish_reasons": ("completed",),
         "gen_ai.usage.cache_read.input_tokens": 0,
         **LUNA,
     }
+
+
+@pytest.mark.parametrize(
+    ("engine", "provider", "reason"),
+    [
+        ("anthropic", "anthropic", "end_turn"),
+        ("gemini", "gcp.gemini", "STOP"),
+        ("perplexity", "perplexity", "completed"),
+        ("llm", "llm", "stop"),
+    ],
+)
+async def test_every_engine_says_which_model_replied_and_why_it_stopped(
+    gateway: Open, sandbox: Sandbox, spans: Spans, engine: str, provider: str, reason: str
+) -> None:
+    settings = {name.lower(): value for name, value in engines(sandbox.url)[engine].items()}
+    async with gateway(answer_engines=engine, **settings) as opened:
+        await opened.search(TOWER)
+    (chat,) = [span for span in spans.ended if span.name.startswith("chat ")]
+    attributes = dict(chat.attributes or {})
+    assert chat.name == f"chat {attributes['gen_ai.request.model']}"
+    assert attributes["gen_ai.provider.name"] == provider
+    assert attributes["gen_ai.response.model"] == attributes["gen_ai.request.model"]
+    assert attributes["gen_ai.response.finish_reasons"] == (reason,)
+    assert attributes["gen_ai.request.max_tokens"] > 0
+    assert attributes["gen_ai.usage.input_tokens"] > 0
+
+
+async def test_embeddings_of_a_server_have_a_span(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
+    server = {"embedding_server_url": f"{sandbox.url}/openai/v1", "embedding_server_api_key": OPENAI_KEY}
+    async with gateway(**server, embedding_model_name="text-embedding-3-small") as opened:
+        await opened.reading.passages(PassagesRequest(f"{sandbox.url}/pages/tides-explained", ("high tide",)))
+    span = spans.named("embeddings text-embedding-3-small")[0]
+    assert (span.attributes or {})["gen_ai.operation.name"] == "embeddings"
+
+
+@pytest.mark.parametrize("reply", [b"[]", b"{", b'{"id": {}, "choices": [7]}', b'{"candidates": "x"}'])
+def test_what_a_reply_says_of_itself_in_another_form_is_left_out(spans: Spans, reply: bytes) -> None:
+    with call_span("call"):
+        note_reply(reply)
+        note_reply({"id": "How tall is the Eiffel Tower?", "model": 1, "status": "done", "stop_reason": None})
+    assert dict(spans.one("call").attributes or {}) == {"gen_ai.response.finish_reasons": ("done",)}
 
 
 async def test_calls_of_models_are_measured_by_their_tokens_and_their_time(
@@ -81,9 +130,11 @@ async def test_a_fallback_shows_the_failed_upstream_its_retries_and_the_pages_re
         await opened.search(TOWER)
     answer = spans.tree()["search_web"]["answer"]
     assert answer.keys() == {"upstream openai", "upstream serper", "read page"}
-    failed = spans.one("upstream openai")
+    assert (spans.one("upstream openai").attributes or {})["error.type"] == "PROVIDER"
+    failed = spans.one("chat gpt-6-luna")
     assert failed.status.status_code is StatusCode.ERROR
     assert dict(failed.attributes or {}) == {
+        "gen_ai.request.max_tokens": MAX_OUTPUT_TOKENS,
         "server.address": "127.0.0.1",
         "http.response.status_code": 503,
         "http.request.resend_count": 1,

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import httpx2
 
@@ -32,7 +32,7 @@ from websearch_gateway.models import Answer, AppliedFilters, Call, Deadline, Htt
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
-from websearch_gateway.net.span_attributes import note_host, note_status, note_tokens, noting_model
+from websearch_gateway.net.span_attributes import note_host, note_reply, note_status, note_tokens, noting_model
 
 MAX_TURNS = 3
 """The most requests for one answer, for vendors that pause a reply until a further request."""
@@ -248,7 +248,7 @@ class HttpEngine:
             options = {name: value for name, value in (request.json or {}).items() if name not in self._refused[model]}
             request = replace(request, json=options)
             try:
-                with noting_model(_PROVIDERS.get(self.name, self.name), model):
+                with noting_model(_PROVIDERS.get(self.name, self.name), model, most_tokens=_most_tokens(options)):
                     return await self.retry(partial(self._attempt, model, request, call, replies), call)
             except OptionRefused as error:
                 if error.option not in options:
@@ -274,6 +274,7 @@ class HttpEngine:
         call.bill.book(self._usd(model, billed) - paid)
         if billed.is_reported:
             note_tokens(_PROVIDERS.get(self.name, self.name), model, billed.prompt, billed.response, billed.cached)
+        await in_own_thread(note_reply, replies[-1])
         return self._complete(replace(answer, warnings=(*notes, *answer.warnings)), model, call.query, billed)
 
     def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, tuple[str, ...]]:
@@ -364,3 +365,12 @@ def applied_domains(query: SearchQuery, most: int) -> Literal["upstream", "local
     if not query.include_domains and not query.exclude_domains:
         return None
     return "upstream" if len(query.exclude_domains) <= most else "local"
+
+
+def _most_tokens(body: Mapping[str, Any]) -> int | None:
+    """The most tokens that a request lets the model write, under the name that its vendor gives it."""
+    for held in (body, body.get("generationConfig") or {}):
+        for name in ("max_output_tokens", "max_tokens", "maxOutputTokens"):
+            if name in held:
+                return int(held[name])
+    return None

@@ -25,6 +25,7 @@ from websearch_gateway.models import Bill, Call, Deadline, HttpRequest
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.errors import mapped_errors
 from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.span_attributes import noting_model
 from websearch_gateway.ports import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -63,9 +64,10 @@ class OllamaEmbedder:
             Unavailable: the server cannot be reached, refuses, cannot pull the model or answers with something else.
         """
         bill = call.bill if call else Bill()
-        vectors = await in_batches(
-            texts, self.dimensions, lambda batch: self._ask(batch, prefix(self.model, kind), bill)
-        )
+        with noting_model("ollama", self.model, "embeddings"):
+            vectors = await in_batches(
+                texts, self.dimensions, lambda batch: self._ask(batch, prefix(self.model, kind), bill)
+            )
         self.dimensions = vectors.shape[1]
         return vectors
 

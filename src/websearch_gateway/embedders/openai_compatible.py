@@ -15,6 +15,7 @@ from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.models import Bill, Call, Deadline, HttpRequest
 from websearch_gateway.net.client import send
 from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.span_attributes import noting_model
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -47,9 +48,10 @@ class OpenAICompatibleEmbedder:
             Unavailable: the server cannot be reached, refuses or answers with something else.
         """
         bill = call.bill if call else Bill()
-        vectors = await in_batches(
-            texts, self.dimensions, lambda batch: self._ask(batch, prefix(self.model, kind), bill)
-        )
+        with noting_model("openai_compatible", self.model, "embeddings"):
+            vectors = await in_batches(
+                texts, self.dimensions, lambda batch: self._ask(batch, prefix(self.model, kind), bill)
+            )
         self.dimensions = vectors.shape[1]
         return vectors
 

@@ -19,11 +19,12 @@ from websearch_gateway.cache.results import RawResult, ResultCache, stand_in
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import Exhausted, Unavailable
 from websearch_gateway.models import Call, Caller, Deadline
+from websearch_gateway.net.span_attributes import child_span
 from websearch_gateway.pipeline.guard import CheckedQuery
 from websearch_gateway.ports import Progress, State, no_progress, problem_of
 from websearch_gateway.results import SearchResponse, WebSearchResponse
 from websearch_gateway.upstream.best_effort import BestEffort
-from websearch_gateway.upstream.tracing import child_span, stage
+from websearch_gateway.upstream.tracing import stage
 
 if TYPE_CHECKING:
     from websearch_gateway.upstream.quota import Quota

@@ -9,30 +9,23 @@ they get no trace context.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from opentelemetry import trace
-from opentelemetry.trace import Span, SpanKind, StatusCode
+from opentelemetry.trace import Span, SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from websearch_gateway import __version__
-from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Call, Deadline, Page
-from websearch_gateway.net.span_attributes import note_host
+from websearch_gateway.net.span_attributes import TRACER, UNRECORDED, child_span, note_host, outcome_of, recorded
 from websearch_gateway.ports import Reader
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-
-_TRACER = trace.get_tracer("websearch_gateway", __version__)
-_UNRECORDED: AbstractContextManager[Span] = nullcontext(trace.INVALID_SPAN)
 
 
 def call_span(
@@ -44,16 +37,9 @@ def call_span(
         carrier: may hold the caller's `traceparent` and `tracestate` (https://www.w3.org/TR/trace-context/).
     """
     remote = TraceContextTextMapPropagator().extract(carrier) if carrier and "traceparent" in carrier else None
-    span = _TRACER.start_span(name, remote, kind)
+    span = TRACER.start_span(name, remote, kind)
     # An unrecorded span becomes current too, so that spans below it do not start traces of their own.
-    return _recorded(span) if span.get_span_context().is_valid else _UNRECORDED
-
-
-def child_span(name: str, kind: SpanKind = SpanKind.INTERNAL) -> AbstractContextManager[Span]:
-    """The span of a part of the current call, if that is recorded."""
-    if not trace.get_current_span().is_recording():
-        return _UNRECORDED
-    return _recorded(_TRACER.start_span(name, kind=kind))
+    return recorded(span) if span.get_span_context().is_valid else UNRECORDED
 
 
 def stage(name: str) -> Callable[[F], F]:
@@ -107,7 +93,7 @@ class TracedUpstream:
             with child_span(f"upstream {self.upstream}", SpanKind.CLIENT):
                 return await ask()
         except BaseException as error:
-            outcome = _outcome(error)
+            outcome = outcome_of(error)
             raise
         finally:
             if watch is not None:
@@ -130,23 +116,3 @@ class TracedReader:
         with child_span("read page", SpanKind.CLIENT):
             note_host(url)
             return await self.reader.read(url, deadline, known)
-
-
-@contextmanager
-def _recorded(span: Span) -> Iterator[Span]:
-    """Makes `span` current; records only the code of an error, since a message may quote a URL."""
-    with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
-        try:
-            yield span
-        except BaseException as error:
-            span.set_attribute("error.type", _outcome(error))
-            # Cancelled is not an error: another upstream was faster, or the caller left.
-            if not isinstance(error, asyncio.CancelledError):
-                span.set_status(StatusCode.ERROR)
-            raise
-
-
-def _outcome(error: BaseException) -> str:
-    if isinstance(error, asyncio.CancelledError):
-        return "CANCELLED"
-    return error.code if isinstance(error, SearchError) else type(error).__name__

@@ -99,6 +99,14 @@ async def test_the_header_traceparent_is_followed_down_to_the_upstream(door: Doo
     }
 
 
+async def test_the_span_of_a_request_names_its_session_if_the_client_does(door: Door, spans: Spans) -> None:
+    async with door() as http:
+        for session in ("5b2f-1", "not one"):
+            await post(http, search(), **{"Mcp-Session-Id": session})
+    told = [(span.attributes or {}).get("mcp.session.id") for span in spans.named("tools/call search_web")]
+    assert told == ["5b2f-1", None]
+
+
 async def test_the_traceparent_of_a_message_wins(door: Door, spans: Spans) -> None:
     """MCP's `_meta` (SEP-414): the client's span for this message, which the transport knows nothing of."""
     made = call("tools/call", {"name": "search_web", "arguments": {"query": QUESTION}}, "2026-07-28")

@@ -64,11 +64,16 @@ async def test_the_text_block_of_a_tool_for_operators_is_the_same_json_minified(
 async def test_requests_are_measured_by_the_conventions_and_unknown_names_stay_out(
     connect: Connect, spans: Spans
 ) -> None:
+    def sessions() -> int:
+        return sum(point["count"] for point in spans.measured("mcp.server.session.duration"))
+
+    before = sessions()
     async with connect(TOOLSETS="ops") as client:
         await client.call_tool("get_provider_status", {})
         await client.call_tool("get_provider_status", {"nonsense": True})
         with pytest.raises(MCPError):
             await client.call_tool("made_up_by_the_caller", {})
+    assert sessions() == before + 1
     calls = [point for point in spans.measured("mcp.server.operation.duration") if "error.type" in point]
     assert {point["network.transport"] for point in calls} == {"pipe"}
     assert {(point.get("gen_ai.tool.name"), point["error.type"]) for point in calls} >= {

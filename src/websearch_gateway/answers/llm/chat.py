@@ -29,7 +29,7 @@ from websearch_gateway.net.client import send
 from websearch_gateway.net.decode import give_way
 from websearch_gateway.net.errors import mapped_errors
 from websearch_gateway.net.retry import PASSING_STATUSES, parse_retry_after
-from websearch_gateway.net.span_attributes import note_host, note_status, note_tokens, noting_model
+from websearch_gateway.net.span_attributes import note_host, note_reply, note_status, note_tokens, noting_model
 
 MAX_TOKENS = 2000
 """Includes the thoughts of a model that thinks."""
@@ -90,12 +90,12 @@ class Chat:
         while True:
             body = {"model": self.model, "messages": messages, "max_tokens": MAX_TOKENS, "stream": True}
             sent = {name: value for name, value in options.items() if name not in self._refused}
-            with noting_model("llm", self.model):
+            with noting_model("llm", self.model, most_tokens=MAX_TOKENS):
                 written = await self._stream(body | sent, deadline)
-            if isinstance(written, Written):
-                if written.prompt_tokens:
-                    note_tokens("llm", self.model, written.prompt_tokens, written.response_tokens)
-                return written
+                if isinstance(written, Written):
+                    if written.prompt_tokens:
+                        note_tokens("llm", self.model, written.prompt_tokens, written.response_tokens)
+                    return written
             refused = next((name for name in _OPTIONS if name in sent and name in written), None)
             # If a server does not say which option it refuses, drop the options one by one.
             self._refused.add(refused or next(iter(sent)))
@@ -251,6 +251,8 @@ def _take(event: Json, written: Written) -> bool:
         written.text += _text(message.get("content"))
         finished = bool(choice.get("finish_reason"))
         written.cut_off = written.cut_off or choice.get("finish_reason") == "length"
+    if finished:
+        note_reply(event)
     if usage := typed(dict, event.get("usage")):
         written.prompt_tokens = count(usage.get("prompt_tokens"), written.prompt_tokens)
         written.response_tokens = count(usage.get("completion_tokens"), written.response_tokens)

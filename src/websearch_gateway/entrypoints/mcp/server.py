@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -73,9 +74,10 @@ INTERRUPTED = 130
 LOOK_SECONDS = 5.0
 """How often to look whether the list of tools has changed (seconds)."""
 
-_SECONDS = get_meter("websearch_gateway", __version__).create_histogram(
-    "mcp.server.operation.duration", "s", "The duration of an MCP request."
-)
+_METER = get_meter("websearch_gateway", __version__)
+_SECONDS = _METER.create_histogram("mcp.server.operation.duration", "s", "The duration of an MCP request.")
+_SESSION_SECONDS = _METER.create_histogram("mcp.server.session.duration", "s", "How long a client stayed connected.")
+_SESSION_ID = re.compile(r"[!-~]{1,128}")
 
 Context = ServerRequestContext[Any, Any]
 
@@ -112,6 +114,9 @@ async def _measured(ctx: Context, call_next: CallNext) -> HandlerResult:
     """
     transport = {"network.transport": "pipe" if ctx.request is None else "tcp"}
     get_current_span().set_attributes(transport)
+    session = "" if ctx.request is None else ctx.request.headers.get("mcp-session-id", "")
+    if _SESSION_ID.fullmatch(session):
+        get_current_span().set_attribute("mcp.session.id", session)
     known: dict[str, str] = {"mcp.method.name": ctx.method, "mcp.protocol.version": ctx.protocol_version}
     known |= transport
     started = time.monotonic()
@@ -165,9 +170,11 @@ class _ToolListChanges:
     @asynccontextmanager
     async def _watching(self, _: Server[Any]) -> AsyncIterator[dict[str, Any]]:
         task = None if is_fixed(self._settings) else asyncio.create_task(self._watch(toolsets_of(self._settings)))
+        started = time.monotonic()
         try:
             yield {}
         finally:
+            _SESSION_SECONDS.record(time.monotonic() - started, {"network.transport": "pipe"})
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
