@@ -69,16 +69,19 @@ def _growth(
 ) -> float:
     """The growth at the first size that does not show too much, else at the last one.
 
-    `limits`: the most growth, the negligible measure, how many attempts find the least of both.
+    `limits`: the most growth, the negligible measure, how many attempts at the last size find the least of both.
     """
-    most, negligible, attempts = limits
-    growth = 1.0
+    most, negligible, last_attempts = limits
+    growth, before = 1.0, -1.0
     for size in sizes:
         short, long = text_of(text, size), text_of(text, LONGER * size)
         many = measure(function, long)
         if many < negligible:
+            if many == before:  # a text eight times as long runs the same lines: all work is in single calls
+                break
+            before = many
             continue
-        few = math.inf
+        few, attempts = math.inf, last_attempts if size == sizes[-1] else 1
         for attempt in range(attempts):
             few = min(few, measure(function, short))
             if many <= most * few or attempt == attempts - 1:

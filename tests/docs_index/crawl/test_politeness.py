@@ -3,6 +3,7 @@
 import asyncio
 import random
 from itertools import pairwise
+from operator import itemgetter
 
 import pytest
 
@@ -129,11 +130,17 @@ class BusyMachine:
     async def sleep(self, seconds):
         """Sleep a bit too long. When all crawls sleep, the clock moves to the first that is due."""
         due = self.clock.now + seconds + self.chance.uniform(0, 0.02)
-        self._due.append(due)
-        while min(self._due) < due or len(self._due) < self._crawls:  # noqa: ASYNC110 (no event: the store has threads)
-            await asyncio.sleep(0)
+        awake = asyncio.get_running_loop().create_future()
+        self._due.append((due, awake))
+        self._move_on()
+        await awake
         self.clock.now = max(self.clock.now, due)
-        self._due.remove(due)
+
+    def _move_on(self):
+        if self._due and len(self._due) == self._crawls:
+            first = min(self._due, key=itemgetter(0))
+            self._due.remove(first)
+            first[1].set_result(None)
 
     async def crawl(self, pace, count):
         self._crawls += 1
@@ -146,6 +153,7 @@ class BusyMachine:
                 self.noticed.append(self.clock.now)
                 await self.sleep(self.chance.choice((0, 0.2)))  # the reply
         self._crawls -= 1
+        self._move_on()
 
 
 @pytest.mark.parametrize("seed", range(4))
