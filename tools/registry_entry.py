@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from websearch_gateway.answers import ENGINES
+from websearch_gateway.answers.table import ENGINES
 from websearch_gateway.providers import PROVIDERS
 from websearch_gateway.settings import Settings
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.answers.test_http_engine import APIS
-from websearch_gateway.answers import ENGINES, Entry
+from websearch_gateway.answers.table import ENGINES, Entry
 from websearch_gateway.sandbox.vendors import VENDORS
 from websearch_gateway.settings import Settings
 

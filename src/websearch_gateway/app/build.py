@@ -14,7 +14,7 @@ from websearch_gateway.admin.cache_admin import PREFIXES, CacheAdmin
 from websearch_gateway.admin.doctor import Doctor
 from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.admin.operations import Operations
-from websearch_gateway.answers import Outside
+from websearch_gateway.answers.table import Outside
 from websearch_gateway.app.docs import LazyDocs, is_indexed, lazy_docs
 from websearch_gateway.app.domains import OperatorDomains, address_policy, outbound, trusted_domains
 from websearch_gateway.app.gateway import Caches, Gateway, open_caches

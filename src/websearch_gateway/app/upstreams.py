@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import httpx2
 
-from websearch_gateway import answers
-from websearch_gateway.answers import Outside
-from websearch_gateway.answers import configured as answers_configured
+from websearch_gateway.answers import table as answers
+from websearch_gateway.answers.table import Outside
+from websearch_gateway.answers.table import configured as answers_configured
 from websearch_gateway.app.domains import address_policy
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.net.own_threads import ReplyParser

@@ -7,7 +7,6 @@ take quadratic time (`punycode`, `idna`).
 
 from __future__ import annotations
 
-import asyncio
 import codecs
 import re
 import zlib
@@ -119,6 +118,8 @@ def decoder_for(content_encoding: str) -> Decoder:
 async def give_way(pieces: int) -> None:
     """Let other tasks run after each hundred pieces: a buffer may hold thousands of chunks of one byte."""
     if pieces % _PIECES_PER_TURN == 0:
+        import asyncio  # no worker needs it, which decodes whole pages
+
         await asyncio.sleep(0)
 
 

@@ -7,7 +7,6 @@ longer one expensive.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +47,8 @@ async def in_cache_thread(function: Callable[P, T], *arguments: P.args, **option
 
 
 async def _in_thread(name: str, call: Callable[[], T]) -> T:
+    import asyncio  # a worker embeds texts without it
+
     return await asyncio.get_running_loop().run_in_executor(_threads(name), copy_context().run, call)
 
 

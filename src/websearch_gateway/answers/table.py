@@ -1,0 +1,123 @@
+"""ENGINES, the ordered table of answer engines, derived from settings/engines.py. Importing it imports no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.settings.engines import ENGINES as ROWS
+from websearch_gateway.settings.engines import EngineRow
+
+if TYPE_CHECKING:
+    import httpx2
+    from pydantic import SecretStr
+
+    from websearch_gateway.answers.http_engine import EngineApi, Sdk
+    from websearch_gateway.models import Answer, Deadline
+    from websearch_gateway.net.fetch import Fetcher
+    from websearch_gateway.net.retry import Retry
+    from websearch_gateway.ports import Gather, HostedEngine, Workers
+    from websearch_gateway.settings import Settings
+
+    Finish = Callable[[Answer, Deadline], Awaitable[Answer]]
+
+__all__ = ["ENGINES", "Entry", "Outside", "configured"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The resources that engines share: the process's client and retry, raw search, workers, the guarded fetcher."""
+
+    client: httpx2.AsyncClient
+    retry: Retry
+    gather: Gather
+    workers: Workers
+    fetcher: Fetcher
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An engine, the settings that it requires, and the function that builds it from all settings.
+
+    `gathers` says that it writes from the results of raw search.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    build: Callable[[Settings, Outside], HostedEngine]
+    gathers: bool = False
+
+    def missing(self, settings: Settings) -> list[str]:
+        """The environment names of required settings that are not set."""
+        return [need.upper() for need in self.needs if not getattr(settings, need)]
+
+
+def _hosted(row: EngineRow, settings: Settings, outside: Outside) -> HostedEngine:
+    from websearch_gateway.answers.http_engine import HttpEngine
+    from websearch_gateway.net.own_threads import ReplyParser
+
+    make: Callable[[SecretStr, str], EngineApi] = import_module(f"{__package__}.{row.name}").API
+    key, base_url, models = (getattr(settings, f"{row.name}_{part}") for part in ("api_key", "base_url", "models"))
+    return HttpEngine(
+        make(key, base_url),
+        models,
+        outside.client,
+        outside.retry,
+        settings.request_timeout_ms / 1000,
+        settings.prices.get(row.name),
+        ReplyParser(outside.workers),
+        finish=_redirects(outside) if row.name == "gemini" and settings.gemini_resolve_links else None,
+        sdk=_openai_sdk(outside, key, base_url) if row.name == "openai" else None,
+    )
+
+
+def _redirects(outside: Outside) -> Finish:
+    from websearch_gateway.answers.gemini import Redirects
+
+    return Redirects(outside.fetcher)
+
+
+def _openai_sdk(outside: Outside, key: SecretStr, base_url: str) -> Sdk:
+    from websearch_gateway.answers.openai_sdk import OpenAISdk
+
+    return OpenAISdk(outside.client, key, base_url)
+
+
+def _llm(settings: Settings, outside: Outside) -> HostedEngine:
+    from websearch_gateway.answers.llm.chat import Chat
+    from websearch_gateway.answers.llm.engine import LlmEngine
+
+    chat = Chat(outside.client, settings.llm_base_url or "", settings.llm_model or "", settings.llm_api_key)
+    price = settings.prices.get("llm", 0.0)
+    return LlmEngine(chat, outside.gather, outside.retry, outside.workers, settings.llm_evidence_tokens, price)
+
+
+ENGINES: tuple[Entry, ...] = (
+    *(Entry(row.name, (f"{row.name}_api_key",), partial(_hosted, row)) for row in ROWS),
+    Entry("llm", ("llm_base_url", "llm_model"), _llm, gathers=True),
+)
+"""Every engine, in the order in which questions try them."""
+
+
+def configured(settings: Settings) -> list[Entry]:
+    """The engines to ask, in order: those that ANSWER_ENGINES names, else every engine whose required settings are set.
+
+    Raises:
+        SearchNotConfiguredError: an unknown name or a named engine without its key.
+    """
+    return _named(settings) or [entry for entry in ENGINES if not entry.missing(settings)]
+
+
+def _named(settings: Settings) -> list[Entry]:
+    table = {entry.name: entry for entry in ENGINES}
+    names = list(dict.fromkeys(name.lower() for name in settings.answer_engines))
+    for name in names:
+        if name not in table:
+            raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name!r}, which is not one of {', '.join(table)}.")
+        if missing := table[name].missing(settings):
+            raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name}, which needs {' and '.join(missing)}.")
+    return [table[name] for name in names]
