@@ -12,8 +12,7 @@ from tests.clock import Clock
 from websearch_gateway.admin import cache_admin as cache_care
 from websearch_gateway.admin.cache_admin import PREFIXES, CacheAdmin
 from websearch_gateway.cache.pages import KEEP_SECONDS
-from websearch_gateway.cache.result_store import CHECK_SECONDS
-from websearch_gateway.cache.results import ANSWERS, WEB_RESULTS, ExactCache, Lifetimes
+from websearch_gateway.cache.results import ANSWERS, CHECK_SECONDS, WEB_RESULTS, ExactCache, Lifetimes
 from websearch_gateway.cache.semantic import question_row
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery

@@ -10,7 +10,6 @@ import pytest
 from tests.clock import Clock
 from tests.stored_answer import ANSWER, OTHER_PARAMETERS, YOU
 from tests.stored_answer import ME as STORED_ANSWER_ME
-from websearch_gateway.cache.result_store import Served, advance
 from websearch_gateway.cache.results import (
     ANSWERS,
     RAW_RESULTS,
@@ -18,6 +17,8 @@ from websearch_gateway.cache.results import (
     ExactCache,
     Lifetimes,
     RawResult,
+    Served,
+    advance,
     is_current,
     is_timely,
     variant,

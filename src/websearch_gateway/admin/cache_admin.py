@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 from pydantic import ValidationError
 
 from websearch_gateway.cache.pages import KEEP_SECONDS
-from websearch_gateway.cache.result_store import Stamp, advance, question_name
+from websearch_gateway.cache.results import Stamp, advance, question_name
 from websearch_gateway.cache.semantic import wordings
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import StateEntry, StateUsage
@@ -220,7 +220,7 @@ _CLOCK_SKEW_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """An entry: bytes of its value, seconds since it was stored, `result_store.question_name`. None if unknown."""
+    """An entry: bytes of its value, seconds since it was stored, `results.question_name`. None if unknown."""
 
     key: str
     size: int

@@ -23,8 +23,18 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from pydantic import ConfigDict, FiniteFloat, ValidationError
 
 from websearch_gateway.cache.meaning import Wording
-from websearch_gateway.cache.result_store import CLOCK_SKEW_SECONDS, Served, Stamp, question_name
-from websearch_gateway.cache.results import ExactCache, KindName, ResultKind, Scope, digest, is_timely
+from websearch_gateway.cache.results import (
+    CLOCK_SKEW_SECONDS,
+    ExactCache,
+    KindName,
+    ResultKind,
+    Scope,
+    Served,
+    Stamp,
+    digest,
+    is_timely,
+    question_name,
+)
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.net.own_threads import in_cache_thread
 from websearch_gateway.ports import State

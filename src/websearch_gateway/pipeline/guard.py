@@ -110,7 +110,8 @@ class Guard:
         """
         wanted = self._domains("includeDomains", asked.include_domains)
         unwanted = self._domains("excludeDomains", asked.exclude_domains)
-        include, exclude = narrowed(wanted, unwanted, self._allowed, self._blocked)
+        lists = wanted, unwanted, self._allowed, self._blocked
+        include, exclude = narrowed(*lists) if any(lists) else ((), ())
         results, warnings = up_to(most.names, asked.max_results, most.results)
         hours, region, language, safe = asked.freshness_hours, asked.region, asked.language, asked.safe_search
         query = replace(
@@ -157,6 +158,8 @@ class Guard:
 
     def _domains(self, field: str, given: Sequence[str]) -> tuple[str, ...]:
         """The normalised domains of a list. Checks them also as given, since a host loses the capitals of a key."""
+        if not given:
+            return ()
         names = domains(field, given)
         as_given = unicodedata.normalize("NFKC", " ".join(one.strip()[:_LONGEST_HOST] for one in given))
         self.refuse_credentials(field, f"{as_given}\n{' '.join(names)}")

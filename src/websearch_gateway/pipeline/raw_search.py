@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from websearch_gateway.cache.result_store import Served
-from websearch_gateway.cache.results import RawResult
+from websearch_gateway.cache.results import RawResult, Served
 from websearch_gateway.errors import SearchError, SearchProviderParseError, SearchValidationError, shown
 from websearch_gateway.models import LOCAL, Call, Caller, Hit, RawSearchRequest, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressPolicy

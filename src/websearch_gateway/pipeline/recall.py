@@ -14,8 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from websearch_gateway.cache.result_store import Served
-from websearch_gateway.cache.results import RawResult, ResultCache, stand_in
+from websearch_gateway.cache.results import RawResult, ResultCache, Served, stand_in
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import Exhausted, Unavailable
 from websearch_gateway.models import Call, Caller, Deadline

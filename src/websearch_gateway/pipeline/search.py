@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from websearch_gateway.cache.result_store import Served
-from websearch_gateway.cache.results import is_stopgap
+from websearch_gateway.cache.results import Served, is_stopgap
 from websearch_gateway.models import LOCAL, Answer, Call, Caller, SearchRequest
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.pipeline.finalize import finalize

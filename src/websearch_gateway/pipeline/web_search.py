@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from websearch_gateway.cache.pages import PageCache
-from websearch_gateway.cache.result_store import Served
-from websearch_gateway.cache.results import variant
+from websearch_gateway.cache.results import Served, variant
 from websearch_gateway.errors import SearchValidationError, Unavailable
 from websearch_gateway.models import (
     LOCAL,
