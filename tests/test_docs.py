@@ -29,6 +29,7 @@ FOREIGN = {
     "server.MCPServer",
     "html.md",
     "index.html",
+    "docs.db",
 }
 """Fields and foreign names that look like a module of ours and its symbol."""
 NOT_KEPT = {"functions/venv", "functions/package/", "functions/.env", "text/markdown"}

@@ -40,13 +40,13 @@ def test_a_gateway_without_documentation_does_not_import_its_index() -> None:
 
 async def test_the_searches_of_one_user_do_not_delay_another(gateway: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
-    monkeypatch.setattr(searches, "page_facts", lambda db, ids: release.wait(PATIENCE))
+    monkeypatch.setattr(searches, "marks", lambda ids: release.wait(PATIENCE) and "?")
     async with gateway() as opened:
         WORKING_FOR.set("alice")
-        slow = [asyncio.create_task(opened.docs.index.page_facts([number])) for number in range(20)]
+        slow = [asyncio.create_task(opened.docs.store.page_facts([number])) for number in range(20)]
         await asyncio.sleep(0)
         WORKING_FOR.set("bob")
-        assert await opened.docs.index.find_section("00") is None
+        assert await opened.docs.store.find_section("00") is None
         assert not any(search.done() for search in slow)
         release.set()
         await asyncio.gather(*slow)

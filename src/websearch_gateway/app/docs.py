@@ -21,7 +21,8 @@ from websearch_gateway.workers.pool import WORKING_FOR, FairQueue, Workers
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary
-    from websearch_gateway.docs_index.store.sql.docs import SqlDocs, Turn
+    from websearch_gateway.docs_index.store.sql.database import Turn
+    from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 
 INDEX_SECONDS = 2.0
 
@@ -71,7 +72,7 @@ def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder
     from websearch_gateway.app.docs_documents import DocumentReading
     from websearch_gateway.docs_index.crawl.runner import CrawlRunner
     from websearch_gateway.docs_index.library import DocsLibrary
-    from websearch_gateway.docs_index.store.sql.docs import MOST_SEARCHES
+    from websearch_gateway.docs_index.store.sql.database import MOST_SEARCHES
 
     # Half of the searches may be one user's; a user without a running search does not wait for them.
     queue = FairQueue(MOST_SEARCHES // 2, MOST_SEARCHES // 2)
@@ -79,7 +80,7 @@ def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder
     read = DocumentReading(reading.workers, reading.browser)
     fetcher, workers = reading.site_fetcher, reading.workers
     runner = CrawlRunner(store, fetcher, workers, unpackers, read, embedder, settings.docs_path)
-    return DocsLibrary(store, store, runner, OperatorDomains.of(settings).admit)
+    return DocsLibrary(store, runner, OperatorDomains.of(settings).admit)
 
 
 async def is_indexed(settings: Settings, docs: LazyDocs, url: str) -> bool:
@@ -90,7 +91,7 @@ async def is_indexed(settings: Settings, docs: LazyDocs, url: str) -> bool:
     try:
         async with asyncio.timeout(INDEX_SECONDS):
             versions = [version.id for version in await library.searchable()]
-            return await library.index.find_page(urldefrag(url).url, versions) is not None
+            return await library.store.find_page(urldefrag(url).url, versions) is not None
     except (TimeoutError, SearchError):
         return False
 

@@ -14,8 +14,8 @@ from websearch_gateway.docs_index.crawl.files import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source, ignore_progress
 from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, UrlFailure
-from websearch_gateway.docs_index.ports import ChunkIndex, DocsStore
 from websearch_gateway.docs_index.selection import named, quoted
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
 
 DEFAULT_LABEL = "latest"
@@ -27,19 +27,16 @@ class DocsLibrary:
     """The documentation index as the entrypoints see it.
 
     Args:
-        store, index: may be the same object.
         is_open: whether a page with this address may be shown to callers.
     """
 
     def __init__(
         self,
-        store: DocsStore,
-        index: ChunkIndex,
+        store: SqlDocs,
         runner: CrawlRunner,
         is_open: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self.store = store
-        self.index = index
         self.runner = runner
         self.is_open = is_open
 

@@ -81,7 +81,7 @@ async def search_docs(
         faults.extend([f"{NOT_RERANKED}{fault}"] if fault else [])
         return order
 
-    ranker = Ranker(library.index, library.is_open, reorder if reranker else None)
+    ranker = Ranker(library.store, library.is_open, reorder if reranker else None)
     asked, instead = await ranker.understood(text, versions)
     vector, warnings = await _vector(embedder, asked.text)
     hits, more = await ranker.search(asked, vector, versions, limit=limit, max_tokens=max_tokens)
@@ -127,7 +127,7 @@ async def read_docs(
     versions = await select(await library.searchable(), None, None, label, library.runner.workers)
     chunk = await _chunk(library, section_id, url, versions)
     _check_open(library, chunk.url)
-    page = await library.index.page_chunks(chunk.page_id)
+    page = await library.store.page_chunks(chunk.page_id)
     version = next(v for v in versions if v.id == chunk.version_id)
     response = DocsReadResponse(
         url=chunk.url,
@@ -152,7 +152,7 @@ async def _chunk(
     library: DocsLibrary, section_id: str | None, url: str | None, versions: Sequence[SiteVersion]
 ) -> Chunk:
     if section_id is not None:
-        chunk = await library.index.find_section(section_id)
+        chunk = await library.store.find_section(section_id)
         if chunk is None or chunk.version_id not in {v.id for v in versions}:
             raise SearchValidationError("No section has this id: the page may have changed. Search again.")
         return chunk
@@ -165,11 +165,11 @@ async def _chunk(
     ids = [v.id for v in versions]
     page: list[Chunk] = []
     for spelling in dict.fromkeys((address, canonical(address), canonical(with_scheme(address) or ""))):
-        if not page and (page_id := await library.index.find_page(spelling, ids)) is not None:
-            page = await library.index.page_chunks(page_id)
+        if not page and (page_id := await library.store.find_page(spelling, ids)) is not None:
+            page = await library.store.page_chunks(page_id)
     if not page:
         raise SearchValidationError("No page with this address is indexed. `list_sites` lists the indexed sites.")
-    ordinal = await library.index.find_anchor(page[0].page_id, unquote(anchor)) if anchor else None
+    ordinal = await library.store.find_anchor(page[0].page_id, unquote(anchor)) if anchor else None
     wanted = unquote(anchor)
     named = (
         chunk

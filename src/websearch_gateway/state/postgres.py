@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import contextlib
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, LiteralString
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
+from websearch_gateway.sql.postgres import CONNECTION, migration, quieten
 from websearch_gateway.state.keys import bounds, indexed, raw_key, text_key
 from websearch_gateway.state.remote import CoalescedIncrements, Timeouts, require
 
@@ -172,8 +173,6 @@ MIGRATIONS: Sequence[LiteralString] = (
 
 _MOST_CONNECTIONS = 4
 _MIGRATION_LOCK = 0x77656273  # an arbitrary number: the first bytes of our name
-_VERSION_TABLE = "CREATE TABLE IF NOT EXISTS websearch_state_version (version integer NOT NULL)"
-_KEEP_ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
 def load() -> tuple[type[Exception], ...]:
@@ -237,11 +236,10 @@ class PostgresPool:
     def _make_pool(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
         from psycopg_pool import AsyncConnectionPool
 
-        # Its warnings quote libpq's message about the URL, which may contain a part of a badly escaped password.
-        logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
+        quieten()
         return AsyncConnectionPool(
             self._url,
-            kwargs={"autocommit": True, "application_name": "websearch-gateway", **_KEEP_ALIVE},
+            kwargs=CONNECTION,
             min_size=1,
             max_size=_MOST_CONNECTIONS,
             timeout=self._seconds,
@@ -255,13 +253,11 @@ class PostgresPool:
 
 
 async def _migrate(connection: AsyncConnection[Any]) -> None:
-    """Migrate the table in the current transaction; other processes wait for the lock until it ends."""
-    await connection.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATION_LOCK])
-    await connection.execute(_VERSION_TABLE)
-    cursor = await connection.execute("SELECT coalesce(max(version), 0) FROM websearch_state_version")
-    ((version,),) = await cursor.fetchall()
-    if version > len(MIGRATIONS):
-        raise StateUnavailable("The state table was written by a newer version of the gateway.")
-    for number, statement in enumerate(MIGRATIONS[version:], version + 1):
-        await connection.execute(statement)
-        await connection.execute("INSERT INTO websearch_state_version VALUES (%s)", [number])
+    """Migrate the table in the current transaction."""
+    too_new = StateUnavailable("The state table was written by a newer version of the gateway.")
+    steps = migration("websearch_state_version", _MIGRATION_LOCK, MIGRATIONS, too_new)
+    with contextlib.suppress(StopIteration):
+        statement = next(steps)
+        while True:
+            cursor = await connection.execute(*statement)
+            statement = steps.send(await cursor.fetchall() if cursor.description else [])

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry, StateUsage
+from websearch_gateway.sql.sqlite import is_damaged, is_locked
 from websearch_gateway.state.keys import raw_key, text_key
-from websearch_gateway.state.sqlite_file import SqliteFile, is_damaged, is_locked, unusable
+from websearch_gateway.state.sqlite_file import SqliteFile, unusable
 
 if TYPE_CHECKING:
     import sqlite3

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.sql.sqlite import code, created, is_damaged, migrate, opened
 
 if TYPE_CHECKING:
     import sqlite3
@@ -46,28 +46,10 @@ def unusable(error: sqlite3.Error | OSError) -> StateUnavailable:
     elif isinstance(error, OSError):
         reason = error.strerror or type(error).__name__
     else:
-        reason = reasons.get(_primary_code(error), "")
+        reason = reasons.get(code(error), "")
     kind = getattr(error, "sqlite_errorname", type(error).__name__)
     details = {"reason": UNUSABLE_FILE} if reason else None
     return StateUnavailable(f"The state file cannot be used ({reason or kind}).", details=details)
-
-
-def is_damaged(error: sqlite3.Error) -> bool:
-    """Whether `error` means that the file is damaged or not a SQLite database (https://sqlite.org/rescode.html)."""
-    import sqlite3
-
-    return _primary_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def is_locked(error: sqlite3.Error) -> bool:
-    """Whether `error` means that another process kept the file locked for longer than our timeout."""
-    import sqlite3
-
-    return _primary_code(error) == sqlite3.SQLITE_BUSY
-
-
-def _primary_code(error: sqlite3.Error) -> int:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 class SqliteFile:
@@ -116,7 +98,7 @@ class SqliteFile:
         import sqlite3
 
         with contextlib.closing(
-            sqlite3.connect(_created(self._sibling(".lock")), timeout=self._timeout_seconds)
+            sqlite3.connect(created(self._sibling(".lock")), timeout=self._timeout_seconds)
         ) as lock:
             lock.execute("BEGIN EXCLUSIVE")
             yield
@@ -149,30 +131,20 @@ class SqliteFile:
         return self._path.with_name(self._path.name + suffix)
 
     def _open(self) -> sqlite3.Connection:
-        import sqlite3
-
-        self._identity = _identity(_created(self._path))
-        # Without an isolation level the driver opens no implicit transactions.
-        connection = sqlite3.connect(
-            self._path, timeout=self._timeout_seconds, isolation_level=None, check_same_thread=False
-        )
+        self._identity = _identity(created(self._path))
+        connection = opened(self._path, self._timeout_seconds)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            # In WAL mode NORMAL can lose the last commits in a power cut, never the file: https://sqlite.org/pragma.html
-            connection.execute("PRAGMA synchronous = NORMAL")
-            _migrate(connection)
+            migrate(
+                connection,
+                MIGRATIONS,
+                StateUnavailable(
+                    "The state file was written by a newer version of the gateway.", details={"reason": UNUSABLE_FILE}
+                ),
+            )
         except BaseException:
             connection.close()
             raise
         return connection
-
-
-def _created(path: Path) -> Path:
-    """`path`, created with mode 0600 if it was missing."""
-    # Do not open an existing file: closing a file that SQLite has open drops SQLite's locks on it.
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    return path
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -181,23 +153,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return status.st_dev, status.st_ino
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    if _version(connection) == len(MIGRATIONS):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    version = _version(connection)  # again, under the lock: another process may have been faster
-    if version > len(MIGRATIONS):
-        raise StateUnavailable(
-            "The state file was written by a newer version of the gateway.", details={"reason": UNUSABLE_FILE}
-        )
-    for number, statement in enumerate(MIGRATIONS[version:], version + 1):
-        connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {number:d}")
-    connection.execute("COMMIT")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    ((version,),) = connection.execute("PRAGMA user_version")
-    return int(version)

@@ -81,5 +81,5 @@ async def library(
     read = DocumentReading(workers, None)  # type: ignore[arg-type]
     async with Fetcher(AddressPolicy([f"127.0.0.1:{port}"])) as fetcher:
         runner = CrawlRunner(store, fetcher, workers, workers, read, embedder, None, owner=owner or this_process())
-        yield DocsLibrary(store, store, runner)
+        yield DocsLibrary(store, runner)
         await store.close()

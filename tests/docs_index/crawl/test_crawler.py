@@ -43,8 +43,8 @@ def nine_pages() -> dict[str, str]:
 
 
 async def found(docs: DocsLibrary, version_id: int, *words: str) -> set[str]:
-    hits = await docs.index.search_text(TextQuery(words), [version_id], 50)
-    return {chunk.path for chunk in await docs.index.chunks([hit.chunk_id for hit in hits])}
+    hits = await docs.store.search_text(TextQuery(words), [version_id], 50)
+    return {chunk.path for chunk in await docs.store.chunks([hit.chunk_id for hit in hits])}
 
 
 async def test_a_site_is_crawled_below_its_start_and_searched(docs, site):
@@ -196,7 +196,7 @@ async def test_redirects_duplicates_and_noindex_pages_are_not_indexed(docs, site
     assert version.page_count == 3
     assert len(await found(docs, version.id, "walrus")) == 1
     assert await found(docs, version.id, "narwhal") == {"deep.html"}
-    assert await docs.index.find_page(f"{site.url}old.html", [version.id]) is not None
+    assert await docs.store.find_page(f"{site.url}old.html", [version.id]) is not None
 
 
 async def test_a_page_that_sends_its_readers_on_is_a_redirect(docs, site):
@@ -236,8 +236,8 @@ async def test_the_inventory_of_a_manual_below_the_start_is_fetched_once(docs, s
     }
     site.raw = {"/docs/manual/objects.inv": inventory}
     version = await crawled(docs, site.url)
-    (match,) = await docs.index.find_symbols(["area.Shape"], [version.id], 10)
-    (chunk,) = await docs.index.chunks([match.chunk_id])
+    (match,) = await docs.store.find_symbols(["area.Shape"], [version.id], 10)
+    (chunk,) = await docs.store.chunks([match.chunk_id])
     assert (chunk.path, match.anchor) == ("manual/a.html", "area.Shape")
     assert site.fetched("/docs/manual/objects.inv") == 1
 
@@ -317,8 +317,8 @@ async def test_office_documents_in_folders_and_archives_are_indexed_and_sections
     (folder / "c.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
     version = await crawled(docs, str(folder))
     assert (version.status, version.page_count) == ("completed", 2)
-    (hit,) = await docs.index.search_text(TextQuery(("walrus",)), [version.id], 50)
-    (chunk,) = await docs.index.chunks([hit.chunk_id])
+    (hit,) = await docs.store.search_text(TextQuery(("walrus",)), [version.id], 50)
+    (chunk,) = await docs.store.chunks([hit.chunk_id])
     assert chunk.url.endswith("/papers/a.pdf#page=2")
     archive = shutil.make_archive(str(tmp_path / "book"), "zip", folder)
     added = await docs.add(archive, "y", "1", FAST)

@@ -1,4 +1,4 @@
-"""The contract of `docs_index.ports`, which every backend of the documentation index fulfils."""
+"""The contract of `SqlDocs`, which every backend of the documentation index fulfils."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState
 from websearch_gateway.docs_index.store import postgres
 from websearch_gateway.docs_index.store.owners import this_process
 from websearch_gateway.docs_index.store.sql import pages
-from websearch_gateway.docs_index.store.sql.docs import MOST_SEARCHES
+from websearch_gateway.docs_index.store.sql.database import MOST_SEARCHES
 
 NOW = 2e9
 

@@ -8,15 +8,16 @@ import pytest
 from tests.docs_index.conftest import BASE, commit, page, version, with_symbols
 from websearch_gateway.docs_index.models import Symbol, TextQuery
 from websearch_gateway.docs_index.store import sqlite_schema
-from websearch_gateway.docs_index.store.sql.chunks import find_symbols
 from websearch_gateway.docs_index.store.sqlite import SqliteDatabase, SqliteDocs
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.sql.sqlite import migrate
 
 
 def test_a_file_of_an_earlier_version_is_brought_up_to_date(tmp_path, monkeypatch):
     with closing(sqlite3.connect(tmp_path / "docs.db", isolation_level=None)) as connection:
         for number in range(1, len(sqlite_schema.MIGRATIONS) + 1):
             monkeypatch.setattr(sqlite_schema, "MIGRATIONS", sqlite_schema.MIGRATIONS[:number])
-            sqlite_schema.migrate(connection)
+            migrate(connection, sqlite_schema.MIGRATIONS, StateUnavailable("newer"))
             assert connection.execute("PRAGMA user_version").fetchone() == (number,)
             monkeypatch.undo()
 
@@ -50,14 +51,15 @@ async def test_the_definitions_of_a_name_cost_as_much_among_many_that_end_alike_
         with closing(sqlite3.connect(tmp_path / f"{count}.db")) as connection:
             looks = []
             connection.set_progress_handler(lambda looks=looks: looks.append(1), 100)
-            assert len(find_symbols(SqliteDatabase(connection), [name], [one], 100)) == 100
+            find = SqliteDocs.find_symbols.__wrapped__
+            assert len(find(store, SqliteDatabase(connection), [name], [one], 100)) == 100
             steps.append(len(looks))
     assert steps[1] < 2 * steps[0]
 
 
 def test_counting_the_vectors_of_a_version_reads_none_of_them():
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        sqlite_schema.migrate(connection)
+        migrate(connection, sqlite_schema.MIGRATIONS, StateUnavailable("newer"))
         query = "SELECT count(*) FROM vectors WHERE version_id = 1 AND embedder = 'x'"
         ((*_, plan),) = connection.execute(f"EXPLAIN QUERY PLAN {query}").fetchall()
     assert "USING COVERING INDEX vectors_version" in plan

@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from websearch_gateway.docs_index.models import PageDraft, UrlTask
-from websearch_gateway.docs_index.ports import DocsStore
 from websearch_gateway.docs_index.section_id import content_of, section_ids
 from websearch_gateway.docs_index.store.index_row import without_targets
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.errors import (
     NO_MODEL,
     Refused,
@@ -48,7 +48,7 @@ class Embedding:
         clock: seconds on a monotonic clock.
     """
 
-    def __init__(self, embedder: Embedder, store: DocsStore, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, embedder: Embedder, store: SqlDocs, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._embedder = embedder
         self._store = store
         self._clock = clock

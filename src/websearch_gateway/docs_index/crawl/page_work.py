@@ -20,7 +20,8 @@ from websearch_gateway.docs_index.crawl.seeds import Defined
 from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, Source, body_hash
 from websearch_gateway.docs_index.crawl.symbols import MOST_SYMBOLS
 from websearch_gateway.docs_index.models import BrowserUse, Document, PageDraft, UrlTask
-from websearch_gateway.docs_index.ports import DocsStore, ReadDocument
+from websearch_gateway.docs_index.ports import ReadDocument
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import PRODUCT, Fetched
@@ -67,7 +68,7 @@ class PageWork:
     `takes_links` is false once the frontier is full. `siblings` counts the links of the start page to its folder.
     """
 
-    store: DocsStore
+    store: SqlDocs
     source: Source
     scope: Scope
     read: ReadDocument

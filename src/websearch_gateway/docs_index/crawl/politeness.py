@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 
 from websearch_gateway.docs_index.models import Booking
-from websearch_gateway.docs_index.ports import DocsStore, Fetch, Run
+from websearch_gateway.docs_index.ports import Fetch, Run
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.errors import SearchError, SearchFetchError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import PRODUCT
@@ -49,7 +50,7 @@ class HostPace:
 
     def __init__(
         self,
-        store: DocsStore,
+        store: SqlDocs,
         host: str,
         delay: float,
         *,
@@ -101,7 +102,7 @@ class HostPace:
             await self._wait(booking.until - self.clock(), booking.until)
 
     async def rebook(self, booking: Booking, until: float) -> Booking:
-        """Move the end of a booking, see `DocsStore.rebook`."""
+        """Move the end of a booking, see `SqlDocs.rebook`."""
         return await self._store.rebook(self.host, booking, until) if self.interval else booking
 
     async def _wait(self, seconds: float, until: float) -> None:
@@ -161,7 +162,7 @@ class RobotsTxt:
     """The robots.txt rules of one host. Fetched once a day for all sites on it."""
 
     def __init__(
-        self, store: DocsStore, fetcher: Fetch, workers: Run, pace: HostPace, *, clock: Callable[[], float] = time.time
+        self, store: SqlDocs, fetcher: Fetch, workers: Run, pace: HostPace, *, clock: Callable[[], float] = time.time
     ) -> None:
         self._store = store
         self._fetcher = fetcher

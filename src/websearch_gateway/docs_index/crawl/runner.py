@@ -32,8 +32,9 @@ from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
 from websearch_gateway.docs_index.crawl.sources import FolderSource, Source, WebSource
 from websearch_gateway.docs_index.models import BrowserUse, CrawlProgress, Owner, SiteVersion
-from websearch_gateway.docs_index.ports import DocsStore, Fetch, ReadDocument, Run
+from websearch_gateway.docs_index.ports import Fetch, ReadDocument, Run
 from websearch_gateway.docs_index.store.owners import is_dead, this_process
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchValidationError, StateUnavailable
 from websearch_gateway.models import Deadline
 from websearch_gateway.ports import Embedder
@@ -64,7 +65,7 @@ class CrawlRunner:
     must have room; None for a database server. `clock` gives seconds since the epoch, the same as the store's.
     """
 
-    store: DocsStore
+    store: SqlDocs
     fetcher: Fetch
     workers: Run
     unpackers: Run

@@ -29,7 +29,7 @@ ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q
 _SEARCH_INDEXES = ("searchindex.js", "search/search_index.json")
 
 Note = Callable[[str], Awaitable[None]]
-"""Notes the list that is read now, which may end this process; "" at the end. See `DocsStore.note_reading`."""
+"""Notes the list that is read now, which may end this process; "" at the end. See `SqlDocs.note_reading`."""
 
 _log = logging.getLogger(__name__)
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urldefrag
 
 from websearch_gateway.docs_index.models import Chunk, ScoredChunk, SiteVersion, TextQuery
-from websearch_gateway.docs_index.ports import ChunkIndex
 from websearch_gateway.docs_index.rank import query
 from websearch_gateway.docs_index.rank.excerpt import excerpt, place_of, without_links
 from websearch_gateway.docs_index.rank.fusion import RankedPage, rank_pages
 from websearch_gateway.docs_index.rank.query import Query, is_navigation, newest_first, parse
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.tokens import estimate_tokens, query_terms
@@ -77,7 +77,7 @@ class Ranker:
     """
 
     def __init__(
-        self, index: ChunkIndex, is_open: Callable[[str], bool] = lambda _: True, reorder: Reorder | None = None
+        self, index: SqlDocs, is_open: Callable[[str], bool] = lambda _: True, reorder: Reorder | None = None
     ) -> None:
         self._index = index
         self._is_open = is_open

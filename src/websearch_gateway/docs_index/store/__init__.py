@@ -1,9 +1,9 @@
 """Stores sites, pages and chunks of documentation.
 
-All data of the index is here; crawl and rank keep none of their own. To read the code, begin with `sql/docs`, which
-implements both ports of `docs_index.ports`: each method is one transaction of functions beside it. `sql/frontier` has
-the addresses of a crawl, `sql/pages` its pages, `sql/versions` the sites, and `sql/chunks` the searches. `sqlite` and
-`postgres` run these transactions, and index text and vectors; `lance` may index the vectors instead.
+All data of the index is here; crawl and rank keep none of their own. To read the code, begin with `sql/database.py`: a
+method of `sql/frontier.py` (the addresses of a crawl), `sql/pages.py`, `sql/versions.py` (the sites) or `sql/chunks.py`
+(the searches) is one transaction. `SqlDocs` joins them. `sqlite` and `postgres` run the transactions, and index text
+and vectors; `lance` may index the vectors instead.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from websearch_gateway.docs_index.models import ScoredChunk
 from websearch_gateway.docs_index.store.packing import unpack_vectors
 from websearch_gateway.docs_index.store.sql import pages
-from websearch_gateway.docs_index.store.sql.database import Database
-from websearch_gateway.docs_index.store.sql.docs import Transactions
+from websearch_gateway.docs_index.store.sql.database import Database, Transactions
 from websearch_gateway.errors import StateUnavailable
 
 if TYPE_CHECKING:

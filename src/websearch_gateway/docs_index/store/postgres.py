@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import math
 import re
 import time
@@ -17,9 +16,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
 from websearch_gateway.docs_index.store.index_row import WEIGHTS, fts5_stems
 from websearch_gateway.docs_index.store.postgres_schema import SCHEMA, migrate
-from websearch_gateway.docs_index.store.sql.database import MOST_COUNTED, Database, IndexRow, Rows
-from websearch_gateway.docs_index.store.sql.docs import MOST_SEARCHES, NearIndex, SqlDocs, Transactions, Turn
+from websearch_gateway.docs_index.store.sql.database import (
+    MOST_COUNTED,
+    MOST_SEARCHES,
+    IndexRow,
+    NearIndex,
+    Rows,
+    Transactions,
+    Turn,
+)
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.sql.postgres import CONNECTION, quieten
 from websearch_gateway.text.tokens import words
 
 if TYPE_CHECKING:
@@ -36,7 +44,7 @@ class PostgresDocs(SqlDocs):
     """See `SqlDocs`.
 
     Args:
-        url: see `PostgresPool`.
+        url: see `PostgresThreads`.
         near: makes the vector index; pgvector by default.
         turn: see `SqlDocs`.
     """
@@ -50,7 +58,7 @@ class PostgresDocs(SqlDocs):
         turn: Turn | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        pool = PostgresPool(url, None if near else embedder)
+        pool = PostgresThreads(url, None if near else embedder)
         vectors = near(pool, embedder) if near else _PgVectors(pool)
         super().__init__(pool, vectors, embedder, turn=turn, clock=clock)
 
@@ -58,7 +66,7 @@ class PostgresDocs(SqlDocs):
 class _PgVectors:
     """A `NearIndex` that the transactions of a crawl keep up to date."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresThreads) -> None:
         self._pool = pool
 
     async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
@@ -82,7 +90,7 @@ TRIES = 5
 """The number of attempts for a transaction that conflicts with another."""
 
 
-class PostgresPool:
+class PostgresThreads:
     """A few connections, each with a thread. The first action connects and creates the tables.
 
     Args:
@@ -99,24 +107,14 @@ class PostgresPool:
         self._opening = Lock()
         self._closed = False
 
-    async def write(self, action: Callable[[Database], T]) -> T:
+    async def write(self, action: Callable[[PostgresDatabase], T]) -> T:
         """See `Transactions`."""
-        return await self.run(action)
-
-    async def read(self, action: Callable[[Database], T]) -> T:
-        """See `Transactions`."""
-        return await self.run(action)
-
-    async def run(self, action: Callable[[PostgresDatabase], T]) -> T:
-        """The result of `action`, run in one transaction.
-
-        Raises:
-            StateUnavailable: the server is unreachable or refuses.
-        """
         return await self._start(self._threads, action, _Use())
 
+    read = write
+
     async def search(self, action: Callable[[PostgresDatabase], T]) -> T:
-        """See `Transactions`. Raises what `run` raises."""
+        """See `Transactions`."""
         use = _Use()
         running = self._start(self._searchers, action, use)
         try:
@@ -167,14 +165,12 @@ class PostgresPool:
 
         with self._opening:
             if self._pool is None:
-                # Its warnings quote libpq's messages about the URL, which may contain part of a malformed password.
-                logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
+                quieten()
                 pool = ConnectionPool(
                     self._url,
                     connection_class=Connection,
                     kwargs={
-                        "application_name": "websearch-gateway",
-                        "autocommit": True,
+                        **CONNECTION,
                         "options": f"-c search_path={SCHEMA},public -c statement_timeout={STATEMENT_SECONDS}s",
                     },
                     min_size=1,
@@ -342,7 +338,7 @@ class PostgresDatabase:
         self._connection.execute("DELETE FROM near WHERE page_id = %s", (page_id,))
 
     def search_vectors(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
-        """See `ChunkIndex.search_vectors`."""
+        """See `SqlDocs.search_vectors`."""
         dimensions = vector.size
         self._connection.execute(f"SET LOCAL hnsw.ef_search = {LOOKED_AT}")
         self._connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")  # until enough match

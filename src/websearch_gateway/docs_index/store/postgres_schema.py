@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.sql.postgres import migration
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -90,6 +92,20 @@ ALTER TABLE versions ADD COLUMN died_reading text NOT NULL DEFAULT '';
 """
 
 
+def _make_tables(connection: Connection) -> None:
+    """The first tables, and the extension that they need."""
+    from psycopg import errors
+
+    try:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
+        raise StateUnavailable(
+            "The documentation index needs the extension `vector` in PostgreSQL. Install pgvector 0.7 or newer "
+            "(https://github.com/pgvector/pgvector) and let an administrator run CREATE EXTENSION vector."
+        ) from error
+    connection.execute(_FIRST)
+
+
 def _index_texts_again(connection: Connection) -> None:
     """The words are stemmed as SQLite stems them, and counted: a minute for 30,000 chunks."""
     from websearch_gateway.docs_index.store.postgres import PostgresDatabase
@@ -101,7 +117,7 @@ def _index_texts_again(connection: Connection) -> None:
         db.index_text(list(stored_rows(db, url_id).values()))
 
 
-MIGRATIONS: tuple[str | Callable[[Connection], None], ...] = (_FIRST, _RANKED, _DEATHS, _index_texts_again)
+MIGRATIONS: tuple[str | Callable[[Connection], None], ...] = (_make_tables, _RANKED, _DEATHS, _index_texts_again)
 """Step n (from 1), a script or a function, takes the tables from version n - 1 to n. Only ever append."""
 
 
@@ -111,30 +127,16 @@ def migrate(connection: Connection) -> None:
     Raises:
         StateUnavailable: a newer version of the gateway wrote them, or the extension is not installed.
     """
-    with connection.transaction():
+    too_new = StateUnavailable("A newer version of the gateway wrote the documentation index. Update this one.")
+    steps = migration("schema_version", _LOCK, MIGRATIONS, too_new)
+    with connection.transaction(), contextlib.suppress(StopIteration):
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-        connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)")
-        ((version,),) = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchall()
-        if version > len(MIGRATIONS):
-            raise StateUnavailable("A newer version of the gateway wrote the documentation index. Update this one.")
-        if not version:
-            _add_extension(connection)
-        for number, script in enumerate(MIGRATIONS[version:], version + 1):
-            if isinstance(script, str):
-                connection.execute(script)
+        step = next(steps)
+        while True:
+            if callable(step):
+                step(connection)
+                step = steps.send([])
             else:
-                script(connection)
-            connection.execute("INSERT INTO schema_version VALUES (%s)", (number,))
-
-
-def _add_extension(connection: Connection) -> None:
-    from psycopg import errors
-
-    try:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-    except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
-        raise StateUnavailable(
-            "The documentation index needs the extension `vector` in PostgreSQL. Install pgvector 0.7 or newer "
-            "(https://github.com/pgvector/pgvector) and let an administrator run CREATE EXTENSION vector."
-        ) from error
+                cursor = connection.execute(*step)
+                step = steps.send(cursor.fetchall() if cursor.description else [])

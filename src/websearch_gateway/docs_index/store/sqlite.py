@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,11 +15,21 @@ from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
 from websearch_gateway.docs_index.store.index_row import COLUMNS, WEIGHTS, match_expression
 from websearch_gateway.docs_index.store.packing import unpack_vectors
 from websearch_gateway.docs_index.store.sql import pages
-from websearch_gateway.docs_index.store.sql.database import MOST_COUNTED, Database, IndexRow, Rows, marks
-from websearch_gateway.docs_index.store.sql.docs import NearIndex, SqlDocs, Transactions, Turn
-from websearch_gateway.docs_index.store.sqlite_schema import migrate
+from websearch_gateway.docs_index.store.sql.database import (
+    MOST_COUNTED,
+    Database,
+    IndexRow,
+    NearIndex,
+    Rows,
+    Transactions,
+    Turn,
+    marks,
+)
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+from websearch_gateway.docs_index.store.sqlite_schema import MIGRATIONS
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.net.own_threads import in_cache_thread
+from websearch_gateway.sql.sqlite import code, created, is_damaged, is_locked, migrate, opened
 
 if TYPE_CHECKING:
     import sqlite3
@@ -52,7 +61,7 @@ class SqliteDocs(SqlDocs):
         turn: Turn | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        file = SqliteFile(path.expanduser().absolute())
+        file = SqliteThreads(path.expanduser().absolute())
         super().__init__(file, (near or MemoryVectors)(file, embedder), embedder, turn=turn, clock=clock)
 
 
@@ -63,11 +72,12 @@ STEPS_BETWEEN_LOOKS = 10_000
 LARGEST_CHECKED_BYTES = 300_000_000
 """A file with more bytes is not checked on opening, because that would take seconds."""
 ELSEWHERE = "DATA_DIR or DOCS_URL may name a folder that can be written."
+TOO_NEW = "The documentation index was written by a newer version of the gateway. Update this one."
 LEAST_FREE_BYTES = 1_000_000
 """On a disk with fewer, an error of the device means that it is full: SQLite's shared memory finds no room."""
 
 
-class SqliteFile:
+class SqliteThreads:
     """One file with a connection that writes, one that reads, and several that search, each in a thread of its own.
 
     Opened by the first call.
@@ -78,8 +88,8 @@ class SqliteFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writer = _Connection(self._open_checked, "docs-write")
-        self._reader = _Connection(self._open, "docs-read")
+        self._writer = _Connection(self, "docs-write", "BEGIN IMMEDIATE")
+        self._reader = _Connection(self, "docs-read", "BEGIN")
         self._searchers: list[_Connection] = []
         self._idle_searchers: list[_Connection] = []
         self._ready = asyncio.Lock()
@@ -91,27 +101,23 @@ class SqliteFile:
         Raises:
             StateUnavailable: the file is locked for too long, damaged, full or cannot be opened.
         """
-
-        def transaction(connection: sqlite3.Connection) -> T:
-            with connection:
-                connection.execute("BEGIN IMMEDIATE")
-                return action(SqliteDatabase(connection))
-
         self._is_ready = True
-        return await self._run(self._writer, transaction)
+        return await self._writer.run(action)
 
     async def read(self, action: Callable[[Database], T]) -> T:
         """The result of `action`, which only reads, run in one transaction. Raises what `write` raises."""
-        return await self._read(self._reader, action)
+        await self._created()
+        return await self._reader.run(action)
 
     async def search(self, action: Callable[[Database], T]) -> T:
         """As `read`, beside others. Cancelling the call stops its statement."""
+        await self._created()
         if not self._idle_searchers:
-            self._idle_searchers.append(_Connection(self._open, "docs-search", stoppable=True))
+            self._idle_searchers.append(_Connection(self, "docs-search", "BEGIN", stoppable=True))
             self._searchers += self._idle_searchers
         searcher = self._idle_searchers.pop()
         try:
-            return await self._read(searcher, action)
+            return await searcher.run(action)
         finally:
             self._idle_searchers.append(searcher)
 
@@ -119,28 +125,16 @@ class SqliteFile:
         """Wait for running actions, then close the file. Idempotent."""
         await asyncio.gather(*(one.close() for one in (self._reader, self._writer, *self._searchers)))
 
-    async def _read(self, connection: _Connection, action: Callable[[Database], T]) -> T:
-        async with self._ready:
-            if not self._is_ready:  # the writer creates the tables
-                await self._run(self._writer, lambda _: None)
-                self._is_ready = True
-
-        def transaction(db: sqlite3.Connection) -> T:
-            with db:
-                db.execute("BEGIN")
-                return action(SqliteDatabase(db))
-
-        return await self._run(connection, transaction)
-
-    async def _run(self, connection: _Connection, action: Callable[[sqlite3.Connection], T]) -> T:
-        def translated(db: sqlite3.Connection) -> T:
-            with self._translating():
-                return action(db)
-
-        return await connection.run(translated)
+    async def _created(self) -> None:
+        if not self._is_ready:
+            async with self._ready:
+                if not self._is_ready:  # the writer creates the tables
+                    await self._writer.run(lambda _: None)
+                    self._is_ready = True
 
     @contextlib.contextmanager
-    def _translating(self) -> Iterator[None]:
+    def translating(self) -> Iterator[None]:
+        """Raise the errors of the file as `StateUnavailable`."""
         import sqlite3
 
         try:
@@ -156,18 +150,18 @@ class SqliteFile:
     def _unavailable(self, error: sqlite3.Error) -> StateUnavailable:
         import sqlite3
 
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if is_damaged(error):
             return self._damaged()
-        if code == sqlite3.SQLITE_BUSY:
+        if is_locked(error):
             return StateUnavailable("Another process keeps the documentation index locked. Try again.", retry_after=5)
         has_room = shutil.disk_usage(self.path.parent).free >= LEAST_FREE_BYTES
-        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and not has_room):
+        number = code(error)
+        if number == sqlite3.SQLITE_FULL or (number == sqlite3.SQLITE_IOERR and not has_room):
             return StateUnavailable(
                 f"The disk that holds {self.path} is full. Free some space and try again. {ELSEWHERE}"
             )
         name = getattr(error, "sqlite_errorname", type(error).__name__)
-        cure = f" {ELSEWHERE}" if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) else ""
+        cure = f" {ELSEWHERE}" if number in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) else ""
         return StateUnavailable(f"The documentation index {self.path} cannot be used ({name}).{cure}")
 
     def _damaged(self) -> StateUnavailable:
@@ -176,62 +170,46 @@ class SqliteFile:
             f"an export; `sqlite3 {self.path.name} .recover` may rescue its contents."
         )
 
-    def _open_checked(self) -> sqlite3.Connection:
-        """The writing connection. Checks for damage, unless the file is very large."""
-        with self._translating():
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with contextlib.suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            connection = self._open()
-            try:
-                if self.path.stat().st_size <= LARGEST_CHECKED_BYTES:
-                    self._check(connection)
-                migrate(connection)
-            except BaseException:
-                connection.close()
-                raise
-            return connection
+    def open(self, *, writes: bool) -> sqlite3.Connection:
+        """A connection. The one that writes creates the file, checks it unless it is very large, and migrates it."""
+        if not writes:
+            return opened(self.path, PATIENCE_SECONDS)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        connection = opened(created(self.path), PATIENCE_SECONDS)
+        try:
+            if self.path.stat().st_size <= LARGEST_CHECKED_BYTES:
+                self._check(connection)
+            migrate(connection, MIGRATIONS, StateUnavailable(TOO_NEW))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _check(self, connection: sqlite3.Connection) -> None:
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise self._damaged()
-
-    def _open(self) -> sqlite3.Connection:
-        import sqlite3
-
-        with self._translating():
-            connection = sqlite3.connect(
-                self.path, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
-            )
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                # In WAL mode NORMAL can lose the last commits in a power cut, never the file: https://sqlite.org/pragma.html
-                connection.execute("PRAGMA synchronous = NORMAL")
-            except BaseException:
-                connection.close()
-                raise
-            return connection
 
 
 class _Connection:
     """A connection and the one thread that uses it.
 
     Args:
+        begin: the statement that begins a transaction.
         stoppable: whether a cancelled call stops its action. If not, the action runs to its end.
     """
 
-    def __init__(
-        self, open_connection: Callable[[], sqlite3.Connection], name: str, *, stoppable: bool = False
-    ) -> None:
-        self._open = open_connection
+    def __init__(self, file: SqliteThreads, name: str, begin: str, *, stoppable: bool = False) -> None:
+        self._file = file
+        self._begin = begin
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._connection: sqlite3.Connection | None = None
         self._stoppable = stoppable
         self._stopped = False
         self._closed = False
 
-    async def run(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """The result of `action`. A cancelled call ends when its action has ended, if it is stoppable, else at once."""
+    async def run(self, action: Callable[[Database], T]) -> T:
+        """The result of `action`, run in one transaction. A cancelled call ends when its action has ended, if it is
+        stoppable, else at once."""
         if self._closed:
             raise StateUnavailable("The documentation index is closed.")
         self._stopped = False
@@ -245,12 +223,15 @@ class _Connection:
             await asyncio.gather(running, return_exceptions=True)
             raise
 
-    def _act(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        if self._connection is None:
-            self._connection = self._open()
-            if self._stoppable:  # the handler stops the running statement when it returns true
-                self._connection.set_progress_handler(lambda: self._stopped, STEPS_BETWEEN_LOOKS)
-        return action(self._connection)
+    def _act(self, action: Callable[[Database], T]) -> T:
+        with self._file.translating():
+            if self._connection is None:
+                self._connection = self._file.open(writes=self._begin == "BEGIN IMMEDIATE")
+                if self._stoppable:  # the handler stops the running statement when it returns true
+                    self._connection.set_progress_handler(lambda: self._stopped, STEPS_BETWEEN_LOOKS)
+            with self._connection:  # commits, or rolls back
+                self._connection.execute(self._begin)
+                return action(SqliteDatabase(self._connection))
 
     async def close(self) -> None:
         if not self._closed:

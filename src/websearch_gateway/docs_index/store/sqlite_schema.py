@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.sql.sqlite import Step
 
 if TYPE_CHECKING:
     import sqlite3
@@ -98,41 +97,5 @@ def _index_texts_again(connection: sqlite3.Connection) -> None:
         db.index_text(list(stored_rows(db, url_id).values()))
 
 
-MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (
-    _FIRST,
-    _COUNTED,
-    _index_texts_again,
-    _RANKED,
-    _DEATHS,
-)
-"""Step n (from 1), a script or a function, takes a file from version n - 1 to n. Only ever append."""
-
-
-def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the tables up to date.
-
-    Raises:
-        StateUnavailable: a newer version of the gateway wrote the file.
-    """
-    if _version(connection) == len(MIGRATIONS):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    version = _version(connection)  # Check again under the lock: another process may have been faster.
-    if version > len(MIGRATIONS):
-        connection.execute("ROLLBACK")
-        raise StateUnavailable(
-            "The documentation index was written by a newer version of the gateway. Update this one."
-        )
-    for number, step in enumerate(MIGRATIONS[version:], version + 1):
-        if isinstance(step, str):
-            for statement in step.split(";"):
-                connection.execute(statement)
-        else:
-            step(connection)
-        connection.execute(f"PRAGMA user_version = {number:d}")
-    connection.execute("COMMIT")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    ((version,),) = connection.execute("PRAGMA user_version")
-    return int(version)
+MIGRATIONS: tuple[Step, ...] = (_FIRST, _COUNTED, _index_texts_again, _RANKED, _DEATHS)
+"""Step n (from 1) takes a file from version n - 1 to n. Only ever append."""

@@ -1,5 +1,1 @@
-"""The store in SQL that SQLite and PostgreSQL both understand; a `Database` covers their differences.
-
-Most modules are functions that take a `Database`, a connection inside a transaction. `docs.SqlDocs` runs them and
-implements both ports.
-"""
+"""The store in SQL that SQLite and PostgreSQL both understand; a `Database` covers their differences."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from websearch_gateway.docs_index.models import Chunk, PageFacts, SymbolMatch
-from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, marks
+from websearch_gateway.docs_index.models import Chunk, PageFacts, ScoredChunk, SymbolMatch, TextQuery
+from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, Transacted, marks, read, search
 from websearch_gateway.docs_index.store.sql.pages import last_part, load_body, split_anchors, split_headings
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
 
 MOST_CHUNKS = 2**31 - 1
 LONGEST_TITLE = 300
@@ -42,92 +45,15 @@ _STOP = 11
 """The column `stop` of `_CHUNK`."""
 
 
-def find_symbols(db: Database, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
-    """See `ChunkIndex.find_symbols`."""
-    if not versions:
-        return []
-    found: dict[SymbolMatch, None] = {}
-    within = f"version_id IN ({marks(versions)})"
-    for name in dict.fromkeys(names):
-        rows = db.execute(_DEFINITIONS.format(within=within), _values(name, versions, limit))
-        found |= dict.fromkeys(
-            SymbolMatch(found_name, kind, chunk, page, version, found_name in names, anchor)
-            for found_name, kind, chunk, page, version, anchor in rows
-        )
-    folded = {name.casefold() for name in names}
-    order = {"link": 0, "api": 0, "option": 1, "heading": 2}
-    ranked = sorted(
-        found, key=lambda m: (not m.exact, m.name.casefold() not in folded, order[m.kind], len(m.name), m.chunk_id)
-    )
-    return ranked[:limit]
-
-
 def _values(name: str, versions: Sequence[int], limit: int) -> tuple[int | str, ...]:
     rest = (*versions, limit)
     return (name, name, *rest, name, *rest, last_part(name), *rest)
 
 
-def chunks(db: Database, ids: Sequence[int]) -> list[Chunk]:
-    """See `ChunkIndex.chunks`."""
-    if not ids:
-        return []
-    rows = db.execute(f"{_CHUNK} WHERE chunks.id IN ({marks(ids)})", tuple(ids)).fetchall()
-    by_id = {chunk.id: chunk for chunk in _chunks(db, rows)}
-    return [by_id[id_] for id_ in ids if id_ in by_id]
-
-
-def page_facts(db: Database, page_ids: Sequence[int]) -> dict[int, PageFacts]:
-    """See `ChunkIndex.page_facts`."""
-    facts: dict[int, PageFacts] = {}
-    for start in range(0, len(page_ids), MOST_VALUES):
-        some = page_ids[start : start + MOST_VALUES]
-        query = f"""
-            SELECT id, title, path, (SELECT count(*) FROM chunks WHERE page_id = pages.id) FROM pages
-            WHERE id IN ({marks(some)})
-        """
-        facts.update((page_id, PageFacts(*rest)) for page_id, *rest in db.execute(query, some))
-    return facts
-
-
-def page_chunks(db: Database, page_id: int, start: int, stop: int | None) -> list[Chunk]:
-    """See `ChunkIndex.page_chunks`."""
+def _page_chunks(db: Database, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
     where = "WHERE page_id = ? AND ordinal >= ? AND ordinal < ? ORDER BY ordinal"
     most = MOST_CHUNKS if stop is None else stop
     return _chunks(db, db.execute(f"{_CHUNK} {where}", (page_id, start, most)).fetchall())
-
-
-def find_section(db: Database, section_id: str) -> Chunk | None:
-    """See `ChunkIndex.find_section`."""
-    try:
-        section = bytes.fromhex(section_id)
-    except ValueError:
-        return None
-    rows = db.execute(f"{_CHUNK} WHERE section = ? ORDER BY fetched_at DESC LIMIT 1", (section,)).fetchall()
-    return next(iter(_chunks(db, rows)), None)
-
-
-def find_page(db: Database, url: str, versions: Sequence[int]) -> int | None:
-    """See `ChunkIndex.find_page`."""
-    if not versions:
-        return None
-    within = f"version_id IN ({marks(versions)})"
-    for _ in range(MOST_ALIASES):
-        row = db.execute(f"SELECT id FROM pages WHERE url = ? AND {within}", (url, *versions)).fetchone()
-        if row is not None:
-            return int(row[0])
-        alias = f"SELECT final_url FROM urls WHERE url = ? AND state = 'alias' AND {within}"
-        row = db.execute(alias, (url, *versions)).fetchone()
-        if row is None:
-            return None
-        url = row[0]
-    return None
-
-
-def find_anchor(db: Database, page_id: int, anchor: str) -> int | None:
-    """See `ChunkIndex.find_anchor`."""
-    query = "SELECT min(ordinal) FROM symbols WHERE page_id = ? AND anchor = ?"
-    ordinal: int | None = db.execute(query, (page_id, anchor)).fetchone()[0]
-    return ordinal
 
 
 def _chunks(db: Database, rows: Sequence[tuple[Any, ...]]) -> list[Chunk]:
@@ -161,3 +87,126 @@ def _chunk(row: tuple[Any, ...], markdown: str) -> Chunk:
 
 def _cut(title: str) -> str:
     return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+
+
+class Searches(Transacted):
+    """The part of `SqlDocs` that searches the committed chunks of given versions; with none it finds nothing."""
+
+    @search
+    def search_text(self, db: Database, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """The chunks that contain the phrases, best first. Words match by their stems, without regard to case.
+
+        The fields are the page's title, the heading path, the parts of compound names, code, and the text; they
+        weigh 8, 6, 2, 2 and 1.
+        """
+        return db.search_text(query, versions, limit)
+
+    @search
+    def find_symbols(
+        self, db: Database, names: Sequence[str], versions: Sequence[int], limit: int
+    ) -> list[SymbolMatch]:
+        """Definitions of these names: exact ones first, then those whose last part (`timeout`) or whole name match
+        without regard to case."""
+        if not versions:
+            return []
+        found: dict[SymbolMatch, None] = {}
+        within = f"version_id IN ({marks(versions)})"
+        for name in dict.fromkeys(names):
+            rows = db.execute(_DEFINITIONS.format(within=within), _values(name, versions, limit))
+            found |= dict.fromkeys(
+                SymbolMatch(found_name, kind, chunk, page, version, found_name in names, anchor)
+                for found_name, kind, chunk, page, version, anchor in rows
+            )
+        folded = {name.casefold() for name in names}
+        order = {"link": 0, "api": 0, "option": 1, "heading": 2}
+        ranked = sorted(
+            found, key=lambda m: (not m.exact, m.name.casefold() not in folded, order[m.kind], len(m.name), m.chunk_id)
+        )
+        return ranked[:limit]
+
+    @search
+    def chunks(self, db: Database, ids: Sequence[int]) -> list[Chunk]:
+        """The chunks with these ids, in the order of `ids`. Missing ones are left out."""
+        if not ids:
+            return []
+        rows = db.execute(f"{_CHUNK} WHERE chunks.id IN ({marks(ids)})", tuple(ids)).fetchall()
+        by_id = {chunk.id: chunk for chunk in _chunks(db, rows)}
+        return [by_id[id_] for id_ in ids if id_ in by_id]
+
+    @search
+    def page_facts(self, db: Database, page_ids: Sequence[int]) -> Mapping[int, PageFacts]:
+        """The title, path and size of each page. Missing ones are left out."""
+        facts: dict[int, PageFacts] = {}
+        for start in range(0, len(page_ids), MOST_VALUES):
+            some = page_ids[start : start + MOST_VALUES]
+            query = f"""
+                SELECT id, title, path, (SELECT count(*) FROM chunks WHERE page_id = pages.id) FROM pages
+                WHERE id IN ({marks(some)})
+            """
+            facts.update((page_id, PageFacts(*rest)) for page_id, *rest in db.execute(query, some))
+        return facts
+
+    @search
+    def count_words(self, db: Database, words: Sequence[str]) -> Mapping[str, int]:
+        """How many chunks hold each word in some form, up to a limit. Words that none holds are left out."""
+        return db.count_words(words)
+
+    @search
+    def page_chunks(self, db: Database, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
+        """The chunks of a page whose ordinals are in `start` <= ordinal < `stop`, in order; to the end without it."""
+        return _page_chunks(db, page_id, start, stop)
+
+    @search
+    def find_section(self, db: Database, section_id: str) -> Chunk | None:
+        """The chunk that has this `section_id`; the newest, if several versions share it."""
+        try:
+            section = bytes.fromhex(section_id)
+        except ValueError:
+            return None
+        rows = db.execute(f"{_CHUNK} WHERE section = ? ORDER BY fetched_at DESC LIMIT 1", (section,)).fetchall()
+        return next(iter(_chunks(db, rows)), None)
+
+    @search
+    def find_page(self, db: Database, url: str, versions: Sequence[int]) -> int | None:
+        """The id of the page that has this address or alias. A fragment is ignored."""
+        if not versions:
+            return None
+        within = f"version_id IN ({marks(versions)})"
+        for _ in range(MOST_ALIASES):
+            row = db.execute(f"SELECT id FROM pages WHERE url = ? AND {within}", (url, *versions)).fetchone()
+            if row is not None:
+                return int(row[0])
+            alias = f"SELECT final_url FROM urls WHERE url = ? AND state = 'alias' AND {within}"
+            row = db.execute(alias, (url, *versions)).fetchone()
+            if row is None:
+                return None
+            url = row[0]
+        return None
+
+    @search
+    def find_anchor(self, db: Database, page_id: int, anchor: str) -> int | None:
+        """The ordinal of the chunk in which the page defines a symbol with this anchor."""
+        query = "SELECT min(ordinal) FROM symbols WHERE page_id = ? AND anchor = ?"
+        ordinal: int | None = db.execute(query, (page_id, anchor)).fetchone()[0]
+        return ordinal
+
+    async def search_vectors(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """The chunks nearest to a unit vector of shape (1, dimensions), by cosine, best first.
+
+        Empty if there are no vectors of those dimensions.
+        """
+        if not versions:
+            return []
+        async with self._turn():
+            return await self._near.nearest(vector, versions, limit)
+
+    @read
+    def unembedded(self, db: Database, version_id: int, limit: int) -> list[tuple[int, list[Chunk]]]:
+        """Pages without vectors of the current embedder: ids, each with its chunks."""
+        query = """
+            SELECT id FROM pages WHERE version_id = ? AND NOT EXISTS (
+                SELECT 1 FROM vectors WHERE page_id = pages.id AND embedder = ?
+            ) LIMIT ?
+        """
+        ids = [row[0] for row in db.execute(query, (version_id, self._embedder, limit))]
+        return [(page_id, _page_chunks(db, page_id)) for page_id in ids]

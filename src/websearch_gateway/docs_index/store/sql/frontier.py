@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from websearch_gateway.docs_index.models import PageDraft, UrlFailure, UrlState, UrlTask
 from websearch_gateway.docs_index.store.packing import pack_ids, unpack_ids
-from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, marks
-from websearch_gateway.docs_index.store.sql.pages import remove_pages
+from websearch_gateway.docs_index.store.sql.database import (
+    MOST_VALUES,
+    Database,
+    Transacted,
+    marks,
+    read,
+    search,
+    write,
+)
+from websearch_gateway.docs_index.store.sql.pages import commit, prepared, remove_pages
 from websearch_gateway.errors import StateUnavailable
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
 
 LARGEST_LOSS = 0.1
 SMALL_LOSS = 20
 """A refresh that would remove more than this share of the pages, and more than this many, is suspicious."""
 
 _TASK = "id, version_id, url, depth, attempts, etag, last_modified, body_hash, final_url"
-
-
-def start_generation(db: Database, version_id: int) -> int:
-    """See `DocsStore.start_generation`."""
-    db.execute("UPDATE urls SET state = 'due', due = 0, attempts = 0 WHERE version_id = ?", (version_id,))
-    row = db.execute(
-        "UPDATE versions SET generation = generation + 1 WHERE id = ? RETURNING generation", (version_id,)
-    ).fetchone()
-    return int(row[0]) if row else 0
-
-
-def add_urls(db: Database, version_id: int, urls: Mapping[str, int]) -> int:
-    """See `DocsStore.add_urls`."""
-    return _note(db, version_id, urls)[1]
 
 
 def url_ids(db: Database, version_id: int, urls: Mapping[str, int], state: UrlState = "due") -> dict[str, int]:
@@ -68,16 +67,6 @@ def _known(db: Database, version_id: int, urls: Sequence[str]) -> dict[str, tupl
     return found
 
 
-def known_urls(db: Database, version_id: int) -> list[str]:
-    """See `DocsStore.known_urls`."""
-    return [row[0] for row in db.execute("SELECT url FROM urls WHERE version_id = ? ORDER BY id", (version_id,))]
-
-
-def lease(db: Database, version_id: int, count: int, now: float) -> list[UrlTask]:
-    """See `DocsStore.lease_urls`."""
-    return _leased(db, "deaths > 0", (version_id, now, 1)) or _leased(db, "TRUE", (version_id, now, count))
-
-
 def _leased(db: Database, condition: str, values: tuple[int, float, int]) -> list[UrlTask]:
     """Lease the addresses of a version that are due at a time and meet the condition, up to a number."""
     version_id, now, count = values
@@ -91,43 +80,6 @@ def _leased(db: Database, condition: str, values: tuple[int, float, int]) -> lis
         (now, version_id, now, count),
     ).fetchall()
     return [UrlTask(*row) for row in sorted(rows)]
-
-
-def next_due(db: Database, version_id: int) -> float | None:
-    """See `DocsStore.next_due`."""
-    query = "SELECT min(due) FROM urls WHERE version_id = ? AND state = 'due'"
-    due: float | None = db.execute(query, (version_id,)).fetchone()[0]
-    return due
-
-
-def finish(
-    db: Database,
-    task: UrlTask,
-    state: UrlState,
-    reason: str,
-    *,
-    due: float | None,
-    links: Sequence[str],
-    alias_of: str | None,
-) -> None:
-    """See `DocsStore.finish_url`."""
-    link_ids = pack_ids(note_links(db, task, links)) if links else None
-    db.execute(
-        """
-        UPDATE urls SET state = :state, reason = :reason, due = coalesce(:due, due), attempts = attempts + :failed,
-            deaths = 0, final_url = coalesce(:alias, final_url), links = coalesce(:links, links)
-        WHERE id = :id
-        """,
-        {
-            "id": task.id,
-            "state": state,
-            "reason": reason,
-            "due": due,
-            "failed": int(state in ("due", "failed")),
-            "alias": alias_of,
-            "links": link_ids,
-        },
-    )
 
 
 def finish_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[int]) -> None:
@@ -147,49 +99,145 @@ def note_links(db: Database, task: UrlTask, links: Sequence[str]) -> list[int]:
     return list(url_ids(db, task.version_id, dict.fromkeys(links, task.depth + 1)).values())
 
 
-def failures(db: Database, version_id: int, limit: int) -> list[UrlFailure]:
-    """See `DocsStore.failures`."""
-    query = "SELECT url, reason, attempts FROM urls WHERE version_id = ? AND state = 'failed' ORDER BY url LIMIT ?"
-    return [UrlFailure(*row) for row in db.execute(query, (version_id, limit))]
+class Frontier(Transacted):
+    """The part of `SqlDocs` that knows the addresses of a crawl."""
 
+    @write
+    def start_generation(self, db: Database, version_id: int) -> int:
+        """Start a refresh: every known address becomes due. Returns the new generation."""
+        db.execute("UPDATE urls SET state = 'due', due = 0, attempts = 0 WHERE version_id = ?", (version_id,))
+        row = db.execute(
+            "UPDATE versions SET generation = generation + 1 WHERE id = ? RETURNING generation", (version_id,)
+        ).fetchone()
+        return int(row[0]) if row else 0
 
-def find_body(db: Database, task: UrlTask, body_hash: str) -> str | None:
-    """See `DocsStore.find_body`."""
-    row = db.execute(
+    @write
+    def finish_generation(self, db: Database, version_id: int) -> bool:
+        """Remove the pages that were missing in this generation and in the one before: 404, 410, or no longer linked.
+
+        Pages that became an alias or are skipped are removed at once. Returns False, and removes nothing, if more than
+        20 pages and more than a tenth of all pages would be removed.
         """
-        SELECT pages.url FROM urls JOIN pages ON pages.url_id = urls.id
-        WHERE urls.version_id = ? AND urls.body_hash = ? AND urls.id <> ? LIMIT 1
-        """,
-        (task.version_id, body_hash, task.id),
-    ).fetchone()
-    return row[0] if row else None
+        (generation,) = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone()
+        rows = db.execute(
+            """
+            SELECT urls.id, pages.id, state, seen, missing, links
+            FROM urls LEFT JOIN pages ON pages.url_id = urls.id WHERE urls.version_id = ?
+            """,
+            (version_id,),
+        ).fetchall()
+        linked = {link for row in rows if row[2] not in ("gone", "skipped") for link in unpack_ids(row[5])}
+        pages = [row for row in rows if row[1] is not None]
+        missing, gone = [], []
+        for url_id, page_id, state, seen, was_missing, _ in pages:
+            if state not in ("gone", "alias", "skipped") and (url_id in linked or seen >= generation):
+                continue
+            missing.append(url_id)
+            if state in ("alias", "skipped") or was_missing:
+                gone.append(page_id)
+        if len(gone) > SMALL_LOSS and len(gone) > LARGEST_LOSS * len(pages):
+            return False
+        db.execute(
+            "UPDATE urls SET missing = 0, missing_since = NULL WHERE version_id = ? AND missing <> 0", (version_id,)
+        )
+        db.executemany(
+            "UPDATE urls SET missing = 1, missing_since = ? WHERE id = ?",
+            [(self._clock(), url_id) for url_id in missing],
+        )
+        remove_pages(db, gone)
+        return True
 
+    @write
+    def add_urls(self, db: Database, version_id: int, urls: Mapping[str, int]) -> int:
+        """Put addresses (each with its depth) into the frontier, or note that they were seen again in this generation.
 
-def finish_generation(db: Database, version_id: int, now: float) -> bool:
-    """See `DocsStore.finish_generation`."""
-    (generation,) = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone()
-    rows = db.execute(
+        Returns how many are new.
         """
-        SELECT urls.id, pages.id, state, seen, missing, links
-        FROM urls LEFT JOIN pages ON pages.url_id = urls.id WHERE urls.version_id = ?
-        """,
-        (version_id,),
-    ).fetchall()
-    linked = {link for row in rows if row[2] not in ("gone", "skipped") for link in unpack_ids(row[5])}
-    pages = [row for row in rows if row[1] is not None]
-    missing, gone = [], []
-    for url_id, page_id, state, seen, was_missing, _ in pages:
-        if state not in ("gone", "alias", "skipped") and (url_id in linked or seen >= generation):
-            continue
-        missing.append(url_id)
-        if state in ("alias", "skipped") or was_missing:
-            gone.append(page_id)
-    if len(gone) > SMALL_LOSS and len(gone) > LARGEST_LOSS * len(pages):
-        return False
-    db.execute("UPDATE urls SET missing = 0, missing_since = NULL WHERE version_id = ? AND missing <> 0", (version_id,))
-    db.executemany(
-        "UPDATE urls SET missing = 1, missing_since = ? WHERE id = ?",
-        [(now, url_id) for url_id in missing],
-    )
-    remove_pages(db, gone)
-    return True
+        return _note(db, version_id, urls)[1]
+
+    @read
+    def known_urls(self, db: Database, version_id: int) -> list[str]:
+        """Every address of the frontier, done or not, in the order in which they were found."""
+        return [row[0] for row in db.execute("SELECT url FROM urls WHERE version_id = ? ORDER BY id", (version_id,))]
+
+    @write
+    def lease_urls(self, db: Database, version_id: int, count: int, now: float) -> list[UrlTask]:
+        """Take up to `count` addresses that are due at `now`, the oldest first.
+
+        An address at which the last owner may have died comes alone and before all others.
+        """
+        return _leased(db, "deaths > 0", (version_id, now, 1)) or _leased(db, "TRUE", (version_id, now, count))
+
+    @read
+    def next_due(self, db: Database, version_id: int) -> float | None:
+        """When the next address is due; None if nothing is left to fetch."""
+        query = "SELECT min(due) FROM urls WHERE version_id = ? AND state = 'due'"
+        due: float | None = db.execute(query, (version_id,)).fetchone()[0]
+        return due
+
+    @read
+    def find_body(self, db: Database, task: UrlTask, body_hash: str) -> str | None:
+        """The address of another page of the version that has this body."""
+        row = db.execute(
+            """
+            SELECT pages.url FROM urls JOIN pages ON pages.url_id = urls.id
+            WHERE urls.version_id = ? AND urls.body_hash = ? AND urls.id <> ? LIMIT 1
+            """,
+            (task.version_id, body_hash, task.id),
+        ).fetchone()
+        return row[0] if row else None
+
+    @write
+    def finish_url(
+        self,
+        db: Database,
+        task: UrlTask,
+        state: UrlState,
+        reason: str = "",
+        *,
+        due: float | None = None,
+        links: Sequence[str] = (),
+        alias_of: str | None = None,
+    ) -> None:
+        """Store the outcome of a fetch that gave no new page, in one transaction.
+
+        `done` is an unchanged page, `due` a retry (at the time `due`). `gone` and `alias` keep the page until
+        `finish_generation`.
+        """
+        link_ids = pack_ids(note_links(db, task, links)) if links else None
+        db.execute(
+            """
+            UPDATE urls SET state = :state, reason = :reason, due = coalesce(:due, due), attempts = attempts + :failed,
+                deaths = 0, final_url = coalesce(:alias, final_url), links = coalesce(:links, links)
+            WHERE id = :id
+            """,
+            {
+                "id": task.id,
+                "state": state,
+                "reason": reason,
+                "due": due,
+                "failed": int(state in ("due", "failed")),
+                "alias": alias_of,
+                "links": link_ids,
+            },
+        )
+
+    @search
+    def failures(self, db: Database, version_id: int, limit: int = 100) -> list[UrlFailure]:
+        """The addresses that failed, with reasons, in the order of the addresses."""
+        query = "SELECT url, reason, attempts FROM urls WHERE version_id = ? AND state = 'failed' ORDER BY url LIMIT ?"
+        return [UrlFailure(*row) for row in db.execute(query, (version_id, limit))]
+
+    async def commit_page(self, task: UrlTask, page: PageDraft, vectors: Vectors | None, links: Sequence[str]) -> None:
+        """Write a page in one transaction: its body, chunks, text index, vectors, symbols, new links, and the state
+        of its address. Replaces the page at the address; chunks with unchanged text stay.
+
+        `vectors` has one row per chunk; None if the embedder is unavailable.
+        """
+        ready = await asyncio.to_thread(prepared, page, vectors)
+
+        def act(db: Database) -> None:
+            db.index_text(commit(db, task, ready, self._embedder, self._clock()))
+            finish_page(db, task, page, note_links(db, task, links))
+
+        await self.file.write(act)

@@ -8,7 +8,7 @@ import re
 import zlib
 from codecs import getincrementaldecoder
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urldefrag
@@ -17,7 +17,15 @@ from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, Symbol, U
 from websearch_gateway.docs_index.section_id import content_of, section_ids
 from websearch_gateway.docs_index.store.index_row import index_row
 from websearch_gateway.docs_index.store.packing import pack_vectors, unpack_vectors
-from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, IndexRow, marks
+from websearch_gateway.docs_index.store.sql.database import (
+    MOST_VALUES,
+    Database,
+    IndexRow,
+    Transacted,
+    marks,
+    read,
+    write,
+)
 from websearch_gateway.errors import StateUnavailable
 
 if TYPE_CHECKING:
@@ -48,11 +56,11 @@ def commit(db: Database, task: UrlTask, page: PreparedPage, embedder: str, now: 
         db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))
         db.unindex_vectors(page_id)
     else:
-        put_vectors(db, page_id, task.version_id, ids, page.vectors, embedder)
+        _put_vectors(db, page_id, task.version_id, ids, page.vectors, embedder)
     return new
 
 
-def put_vectors(
+def _put_vectors(
     db: Database, page_id: int, version_id: int, ids: Sequence[int], vectors: Vectors, embedder: str
 ) -> None:
     """Store the vectors of a page, one row per chunk."""
@@ -66,23 +74,6 @@ def put_vectors(
         (page_id, version_id, embedder, vectors.shape[1], np.array(ids, "<i8").tobytes(), pack_vectors(vectors)),
     )
     db.index_vectors(page_id, version_id, ids, vectors)
-
-
-def add_vectors(db: Database, page_id: int, vectors: Vectors, embedder: str) -> None:
-    """See `DocsStore.put_vectors`. A page that has changed meanwhile keeps its vectors."""
-    rows = db.execute("SELECT id, version_id FROM chunks WHERE page_id = ? ORDER BY ordinal", (page_id,)).fetchall()
-    if rows and len(rows) == len(vectors):
-        put_vectors(db, page_id, rows[0][1], [row[0] for row in rows], vectors, embedder)
-
-
-def unembedded(db: Database, version_id: int, embedder: str, limit: int) -> list[int]:
-    """The ids of pages that have no vectors of this embedder."""
-    query = """
-        SELECT id FROM pages WHERE version_id = ? AND NOT EXISTS (
-            SELECT 1 FROM vectors WHERE page_id = pages.id AND embedder = ?
-        ) LIMIT ?
-    """
-    return [row[0] for row in db.execute(query, (version_id, embedder, limit))]
 
 
 class StoredVectors(NamedTuple):
@@ -122,27 +113,6 @@ def _stored_vectors(row: tuple[Any, ...]) -> StoredVectors:
 
     id_, page_id, version_id, chunk_ids, data = row
     return StoredVectors(id_, page_id, version_id, np.frombuffer(chunk_ids, "<i8"), data)
-
-
-def known_vectors(db: Database, task: UrlTask, embedder: str) -> dict[str, Vectors]:
-    """See `DocsStore.known_vectors`."""
-    import numpy as np
-
-    row = db.execute(
-        """
-        SELECT vectors.dimensions, chunk_ids, data FROM vectors JOIN pages ON pages.id = vectors.page_id
-        WHERE pages.url_id = ? AND embedder = ?
-        """,
-        (task.id, embedder),
-    ).fetchone()
-    if row is None:
-        return {}
-    scales, numbers = unpack_vectors(row[2], row[0])
-    by_chunk = dict(zip(map(int, np.frombuffer(row[1], "<i8")), scales[:, None] * numbers, strict=True))
-    sections = db.execute(
-        "SELECT chunks.id, section FROM chunks JOIN pages ON pages.id = page_id WHERE url_id = ?", (task.id,)
-    )
-    return {section.hex(): by_chunk[id_] for id_, section in sections if id_ in by_chunk}
 
 
 def remove_pages(db: Database, page_ids: Sequence[int]) -> None:
@@ -435,3 +405,41 @@ def _places(db: Database, version_id: int) -> dict[tuple[int, str], int]:
         for one in (own, *(name for _, name in inner)):
             found.setdefault((page_id, f"#{one}"), ordinal)
     return found
+
+
+class Pages(Transacted):
+    """The part of `SqlDocs` that writes pages."""
+
+    @read
+    def known_vectors(self, db: Database, task: UrlTask) -> Mapping[str, Vectors]:
+        """The vectors, by section id, of the page at this address, to reuse for unchanged sections."""
+        import numpy as np
+
+        row = db.execute(
+            """
+            SELECT vectors.dimensions, chunk_ids, data FROM vectors JOIN pages ON pages.id = vectors.page_id
+            WHERE pages.url_id = ? AND embedder = ?
+            """,
+            (task.id, self._embedder),
+        ).fetchone()
+        if row is None:
+            return {}
+        scales, numbers = unpack_vectors(row[2], row[0])
+        by_chunk = dict(zip(map(int, np.frombuffer(row[1], "<i8")), scales[:, None] * numbers, strict=True))
+        sections = db.execute(
+            "SELECT chunks.id, section FROM chunks JOIN pages ON pages.id = page_id WHERE url_id = ?", (task.id,)
+        )
+        return {section.hex(): by_chunk[id_] for id_, section in sections if id_ in by_chunk}
+
+    @write
+    def put_vectors(self, db: Database, page_id: int, vectors: Vectors) -> None:
+        """Add the vectors of a page, one row per chunk. Does nothing if the page is gone."""
+        rows = db.execute("SELECT id, version_id FROM chunks WHERE page_id = ? ORDER BY ordinal", (page_id,)).fetchall()
+        if rows and len(rows) == len(vectors):
+            _put_vectors(db, page_id, rows[0][1], [row[0] for row in rows], vectors, self._embedder)
+
+    async def name_linked_pages(self, version_id: int) -> None:
+        """Define names on the pages that most links with these texts lead to. The pages are read before the
+        transaction that writes, which would block others."""
+        found = await self.file.read(lambda db: linked_names(db, version_id))
+        await self.file.write(lambda db: put_linked(db, version_id, found))

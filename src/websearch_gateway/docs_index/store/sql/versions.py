@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.docs_index.models import (
@@ -25,8 +27,17 @@ from websearch_gateway.docs_index.models import (
 from websearch_gateway.docs_index.store.owners import is_dead
 from websearch_gateway.docs_index.store.packing import unpack_ids, unpack_vectors
 from websearch_gateway.docs_index.store.sql import frontier, pages
-from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, IndexRow, marks
-from websearch_gateway.docs_index.store.sql.pages import PreparedPage, remove_pages
+from websearch_gateway.docs_index.store.sql.database import (
+    MOST_VALUES,
+    Database,
+    IndexRow,
+    Transacted,
+    marks,
+    read,
+    search,
+    write,
+)
+from websearch_gateway.docs_index.store.sql.pages import PreparedPage, prepared, remove_pages
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -43,59 +54,11 @@ _SELECT = """
 """
 
 
-def add(db: Database, name: str, label: str, url: str, options: CrawlOptions, now: float) -> int:
-    """The id of the version, created if missing."""
-    row = db.execute(
-        """
-        INSERT INTO versions (name, label, url, options, status, added_at) VALUES (?, ?, ?, ?, 'queued', ?)
-        ON CONFLICT (name, label) DO UPDATE SET url = excluded.url, options = excluded.options RETURNING id
-        """,
-        (name, label, url, json.dumps(asdict(options)), now),
-    ).fetchone()
-    return int(row[0])
-
-
 def select(db: Database, embedder: str, version_id: int | None = None) -> list[SiteVersion]:
     """One version, or all by name and label."""
     named = {"embedder": embedder, "id": version_id}
     where = "ORDER BY name, label" if version_id is None else "WHERE id = :id"
     return [_version(row) for row in db.execute(f"{_SELECT} {where}", named)]
-
-
-def delete(db: Database, version_id: int) -> None:
-    """Remove a version and its pages."""
-    remove_pages(db, [row[0] for row in db.execute("SELECT id FROM pages WHERE version_id = ?", (version_id,))])
-    db.execute("DELETE FROM urls WHERE version_id = ?", (version_id,))
-    db.execute("DELETE FROM versions WHERE id = ?", (version_id,))
-
-
-def claim(db: Database, version_id: int, owner: Owner, now: float, seconds: float) -> bool:
-    """See `DocsStore.claim`."""
-    row = db.execute(
-        f"SELECT machine, pid, started, lease_until FROM versions WHERE id = ? {db.lock}", (version_id,)
-    ).fetchone()
-    if row is None:
-        return False
-    before = Owner(*row[:3]) if row[0] is not None else None
-    if before is not None and before != owner:
-        died = is_dead(before)
-        if row[3] > now and not died:
-            return False
-        if (died or before.machine != owner.machine) and (place := _blamed(db, version_id)):
-            _fail(db, version_id, place, now)
-            return False
-    db.execute(
-        "UPDATE versions SET machine = ?, pid = ?, started = ?, heartbeat = ?, lease_until = ? WHERE id = ?",
-        (owner.machine, owner.pid, owner.started, now, now + seconds, version_id),
-    )
-    if before != owner:
-        _free_urls(db, version_id)
-    return True
-
-
-def note_reading(db: Database, version_id: int, url: str) -> None:
-    """See `DocsStore.note_reading`."""
-    db.execute("UPDATE versions SET reading = ? WHERE id = ?", (url, version_id))
 
 
 def _blamed(db: Database, version_id: int) -> str:
@@ -117,37 +80,16 @@ def _blamed(db: Database, version_id: int) -> str:
 
 def _fail(db: Database, version_id: int, url: str, now: float) -> None:
     reason = f"Two crawls in a row died at {url}. Leave it out with --exclude, or `add` the site again to retry."
-    set_status(db, version_id, "failed", reason, now=now, refresh_at=None)
+    _set_status(db, version_id, "failed", reason, now=now)
     db.execute(
         "UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL WHERE id = ?", (version_id,)
     )
     _free_urls(db, version_id)
 
 
-def release(db: Database, version_id: int, owner: Owner) -> None:
-    """See `DocsStore.release`."""
-    freed = db.execute(
-        """
-        UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL,
-            reading = '', died_reading = '', status = CASE WHEN status = 'crawling' THEN 'queued' ELSE status END
-        WHERE id = ? AND machine = ? AND pid = ? AND started = ?
-        """,
-        (version_id, owner.machine, owner.pid, owner.started),
-    )
-    if freed.rowcount:
-        _free_urls(db, version_id)
-
-
-def set_status(
-    db: Database,
-    version_id: int,
-    status: VersionStatus,
-    reason: str,
-    *,
-    now: float,
-    refresh_at: float | None,
+def _set_status(
+    db: Database, version_id: int, status: VersionStatus, reason: str, *, now: float, refresh_at: float | None = None
 ) -> None:
-    """See `DocsStore.set_status`."""
     db.execute(
         """
         UPDATE versions SET status = :status, reason = :reason,
@@ -156,60 +98,6 @@ def set_status(
         WHERE id = :id
         """,
         {"id": version_id, "status": status, "reason": reason, "now": now, "refresh_at": refresh_at},
-    )
-
-
-def host(db: Database, name: str) -> HostState:
-    """See `DocsStore.host`."""
-    row = db.execute("SELECT host, robots, robots_at, next_at, reason FROM hosts WHERE host = ?", (name,)).fetchone()
-    return HostState(*row) if row else HostState(name)
-
-
-def put_robots(db: Database, name: str, robots: str | None, now: float) -> None:
-    """See `DocsStore.put_robots`."""
-    db.execute(
-        """
-        INSERT INTO hosts (host, robots, robots_at) VALUES (?, ?, ?)
-        ON CONFLICT (host) DO UPDATE SET robots = excluded.robots, robots_at = excluded.robots_at
-        """,
-        (name, robots, now),
-    )
-
-
-def reserve(db: Database, name: str, seconds: float, now: float) -> Booking:
-    """See `DocsStore.reserve`."""
-    booked = db.execute(
-        """
-        INSERT INTO hosts (host, next_at) VALUES (:host, :until)
-        ON CONFLICT (host) DO UPDATE SET next_at = :until, reason = '' WHERE hosts.next_at <= :now
-        RETURNING next_at
-        """,
-        {"host": name, "now": now, "until": now + seconds},
-    ).fetchone()
-    if booked is not None:
-        return Booking(float(booked[0]), is_ours=True)
-    (next_at,) = db.execute("SELECT next_at FROM hosts WHERE host = ?", (name,)).fetchone()
-    return Booking(float(next_at), is_ours=False)
-
-
-def rebook(db: Database, name: str, booking: Booking, until: float) -> Booking:
-    """See `DocsStore.rebook`."""
-    moved = db.execute(
-        "UPDATE hosts SET next_at = ? WHERE host = ? AND next_at = ? AND reason = ''", (until, name, booking.until)
-    )
-    return Booking(until, is_ours=True) if moved.rowcount else booking
-
-
-def pause_host(db: Database, name: str, until: float, reason: str) -> None:
-    """See `DocsStore.pause_host`."""
-    db.execute(
-        """
-        INSERT INTO hosts (host, next_at, reason) VALUES (:host, :until, :reason)
-        ON CONFLICT (host) DO UPDATE SET
-            reason = CASE WHEN hosts.reason = '' OR hosts.next_at < :until THEN :reason ELSE hosts.reason END,
-            next_at = CASE WHEN hosts.next_at < :until THEN :until ELSE hosts.next_at END
-        """,
-        {"host": name, "until": until, "reason": reason},
     )
 
 
@@ -248,33 +136,7 @@ def crawl_options(stored: dict[str, Any]) -> CrawlOptions:
     return CrawlOptions(**{**stored, **lists, "headers": headers})
 
 
-def after(db: Database, version_id: int, embedder: str, page_id: int, count: int) -> list[tuple[int, StoredPage]]:
-    """Up to `count` pages whose ids are above `page_id`, in the order of their ids."""
-    rows = db.execute(
-        """
-        SELECT pages.id, pages.url, title, body, fetched_at, urls.url, etag, last_modified, body_hash, links
-        FROM pages JOIN urls ON urls.id = url_id WHERE pages.version_id = ? AND pages.id > ? ORDER BY pages.id LIMIT ?
-        """,
-        (version_id, page_id, count),
-    ).fetchall()
-    found = []
-    for id_, url, title, body, fetched_at, address, etag, last_modified, body_hash, links in rows:
-        draft = PageDraft(
-            url=url,
-            title=title,
-            markdown=pages.load_body(db, body),
-            chunks=_chunks(db, id_),
-            symbols=_symbols(db, id_),
-            etag=etag,
-            last_modified=last_modified,
-            body_hash=body_hash or "",
-        )
-        page = StoredPage(address, draft, _links(db, links), fetched_at, _vectors(db, id_, embedder))
-        found.append((id_, page))
-    return found
-
-
-def put(db: Database, version_id: int, stored: Sequence[tuple[StoredPage, PreparedPage]], embedder: str) -> None:
+def _put(db: Database, version_id: int, stored: Sequence[tuple[StoredPage, PreparedPage]], embedder: str) -> None:
     """Write pages. If several have the same address, the last one is written."""
     by_address = {page.address: (page, ready) for page, ready in stored}
     depths = {link: 1 for page, _ in by_address.values() for link in page.links} | dict.fromkeys(by_address, 0)
@@ -320,3 +182,190 @@ def _vectors(db: Database, page_id: int, embedder: str) -> Vectors | None:
     scales, numbers = unpack_vectors(row[1], row[0])
     scaled: Vectors = scales[:, None] * numbers
     return scaled
+
+
+class Versions(Transacted):
+    """The part of `SqlDocs` that knows sites, their crawling processes, and hosts."""
+
+    @write
+    def add_version(self, db: Database, name: str, label: str, url: str, options: CrawlOptions) -> SiteVersion:
+        """Create a `queued` version. An existing one takes the new URL and options, and keeps its pages."""
+        row = db.execute(
+            """
+            INSERT INTO versions (name, label, url, options, status, added_at) VALUES (?, ?, ?, ?, 'queued', ?)
+            ON CONFLICT (name, label) DO UPDATE SET url = excluded.url, options = excluded.options RETURNING id
+            """,
+            (name, label, url, json.dumps(asdict(options)), self._clock()),
+        ).fetchone()
+        return select(db, self._embedder, row[0])[0]
+
+    @search
+    def versions(self, db: Database) -> list[SiteVersion]:
+        """Every version of every site, by name and label."""
+        return select(db, self._embedder)
+
+    @read
+    def version(self, db: Database, version_id: int) -> SiteVersion | None:
+        """One version; None if it was deleted."""
+        found = select(db, self._embedder, version_id)
+        return found[0] if found else None
+
+    @write
+    def delete_version(self, db: Database, version_id: int) -> None:
+        """Remove a version with everything that no other version uses."""
+        remove_pages(db, [row[0] for row in db.execute("SELECT id FROM pages WHERE version_id = ?", (version_id,))])
+        db.execute("DELETE FROM urls WHERE version_id = ?", (version_id,))
+        db.execute("DELETE FROM versions WHERE id = ?", (version_id,))
+
+    @write
+    def claim(self, db: Database, version_id: int, owner: Owner, seconds: float) -> bool:
+        """Take or renew the right to crawl a version for `seconds`. False if a living owner has it.
+
+        An owner process on the same machine loses it as soon as it ends. If it died at the same address as the owner
+        before it, the version is `failed`, with the address in its reason, and this returns False too.
+        """
+        now = self._clock()
+        row = db.execute(
+            f"SELECT machine, pid, started, lease_until FROM versions WHERE id = ? {db.lock}", (version_id,)
+        ).fetchone()
+        if row is None:
+            return False
+        before = Owner(*row[:3]) if row[0] is not None else None
+        if before is not None and before != owner:
+            died = is_dead(before)
+            if row[3] > now and not died:
+                return False
+            if (died or before.machine != owner.machine) and (place := _blamed(db, version_id)):
+                _fail(db, version_id, place, now)
+                return False
+        db.execute(
+            "UPDATE versions SET machine = ?, pid = ?, started = ?, heartbeat = ?, lease_until = ? WHERE id = ?",
+            (owner.machine, owner.pid, owner.started, now, now + seconds, version_id),
+        )
+        if before != owner:
+            _free_urls(db, version_id)
+        return True
+
+    @write
+    def note_reading(self, db: Database, version_id: int, url: str) -> None:
+        """Note the list of pages that the owner reads now, which may be what it dies of; "" at the end of the lists."""
+        db.execute("UPDATE versions SET reading = ? WHERE id = ?", (url, version_id))
+
+    @write
+    def release(self, db: Database, version_id: int, owner: Owner) -> None:
+        """Give up that right. The owner's leased addresses become due, and a `crawling` version becomes `queued`."""
+        freed = db.execute(
+            """
+            UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL,
+                reading = '', died_reading = '', status = CASE WHEN status = 'crawling' THEN 'queued' ELSE status END
+            WHERE id = ? AND machine = ? AND pid = ? AND started = ?
+            """,
+            (version_id, owner.machine, owner.pid, owner.started),
+        )
+        if freed.rowcount:
+            _free_urls(db, version_id)
+
+    async def set_status(
+        self, version_id: int, status: VersionStatus, reason: str = "", *, refresh_at: float | None = None
+    ) -> None:
+        """Set the status of a version. `completed` stores the time."""
+        put = partial(_set_status, now=self._clock(), refresh_at=refresh_at)
+        await self.file.write(lambda db: put(db, version_id, status, reason))
+        if status == "completed":
+            await self._near.follow()
+
+    @read
+    def host(self, db: Database, host: str) -> HostState:
+        """The stored data of a host."""
+        row = db.execute(
+            "SELECT host, robots, robots_at, next_at, reason FROM hosts WHERE host = ?", (host,)
+        ).fetchone()
+        return HostState(*row) if row else HostState(host)
+
+    @write
+    def put_robots(self, db: Database, host: str, robots: str | None) -> None:
+        """Store the text of its robots.txt, or None if nothing is allowed."""
+        db.execute(
+            """
+            INSERT INTO hosts (host, robots, robots_at) VALUES (?, ?, ?)
+            ON CONFLICT (host) DO UPDATE SET robots = excluded.robots, robots_at = excluded.robots_at
+            """,
+            (host, robots, self._clock()),
+        )
+
+    @write
+    def reserve(self, db: Database, host: str, seconds: float) -> Booking:
+        """Book a host for one request, for `seconds` from now, unless it is booked or paused.
+
+        All processes that share the store share the bookings.
+        """
+        now = self._clock()
+        booked = db.execute(
+            """
+            INSERT INTO hosts (host, next_at) VALUES (:host, :until)
+            ON CONFLICT (host) DO UPDATE SET next_at = :until, reason = '' WHERE hosts.next_at <= :now
+            RETURNING next_at
+            """,
+            {"host": host, "now": now, "until": now + seconds},
+        ).fetchone()
+        if booked is not None:
+            return Booking(float(booked[0]), is_ours=True)
+        (next_at,) = db.execute("SELECT next_at FROM hosts WHERE host = ?", (host,)).fetchone()
+        return Booking(float(next_at), is_ours=False)
+
+    @write
+    def rebook(self, db: Database, host: str, booking: Booking, until: float) -> Booking:
+        """Move the end of a booking of our own to `until`, and return the new booking.
+
+        Returns the old one unchanged if the host has been paused, or booked by another request, in the meantime.
+        """
+        moved = db.execute(
+            "UPDATE hosts SET next_at = ? WHERE host = ? AND next_at = ? AND reason = ''", (until, host, booking.until)
+        )
+        return Booking(until, is_ours=True) if moved.rowcount else booking
+
+    @write
+    def pause_host(self, db: Database, host: str, until: float, reason: str) -> None:
+        """Block all requests to a host before `until`."""
+        db.execute(
+            """
+            INSERT INTO hosts (host, next_at, reason) VALUES (:host, :until, :reason)
+            ON CONFLICT (host) DO UPDATE SET
+                reason = CASE WHEN hosts.reason = '' OR hosts.next_at < :until THEN :reason ELSE hosts.reason END,
+                next_at = CASE WHEN hosts.next_at < :until THEN :until ELSE hosts.next_at END
+            """,
+            {"host": host, "until": until, "reason": reason},
+        )
+
+    @read
+    def pages_after(self, db: Database, version_id: int, page_id: int, count: int) -> list[tuple[int, StoredPage]]:
+        """Up to `count` pages with ids above `page_id`, by id, for copying a version."""
+        rows = db.execute(
+            """
+            SELECT pages.id, pages.url, title, body, fetched_at, urls.url, etag, last_modified, body_hash, links
+            FROM pages JOIN urls ON urls.id = url_id
+            WHERE pages.version_id = ? AND pages.id > ? ORDER BY pages.id LIMIT ?
+            """,
+            (version_id, page_id, count),
+        ).fetchall()
+        found = []
+        for id_, url, title, body, fetched_at, address, etag, last_modified, body_hash, links in rows:
+            draft = PageDraft(
+                url=url,
+                title=title,
+                markdown=pages.load_body(db, body),
+                chunks=_chunks(db, id_),
+                symbols=_symbols(db, id_),
+                etag=etag,
+                last_modified=last_modified,
+                body_hash=body_hash or "",
+            )
+            page = StoredPage(address, draft, _links(db, links), fetched_at, _vectors(db, id_, self._embedder))
+            found.append((id_, page))
+        return found
+
+    async def put_pages(self, version_id: int, pages: Sequence[StoredPage]) -> None:
+        """Write pages that `pages_after` returned, from any version or store, in one transaction."""
+        ready = await asyncio.to_thread(lambda: [(page, prepared(page.draft, page.vectors)) for page in pages])
+        async with self._putting:
+            await self.file.write(lambda db: _put(db, version_id, ready, self._embedder))

@@ -1,0 +1,1 @@
+"""What the state and the documentation index share of SQLite and PostgreSQL: opening, and bringing up to date."""
