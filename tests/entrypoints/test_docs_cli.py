@@ -223,3 +223,12 @@ def test_a_page_of_a_folder_never_sends_the_crawl_to_the_web(folder, tmp_path):
     )
     (site,) = json.loads(ran("add", folder, "book", "--base-url", "https://docs.e.org/book/", "--json"))["sites"]
     assert (site["status"], site["page_count"], site["url"]) == ("completed", 1, "https://docs.e.org/book/")
+
+
+def test_a_package_is_added_by_its_name(sandbox, monkeypatch):
+    for name, value in sandbox.environment().items():
+        monkeypatch.setenv(name, value)
+    (site,) = json.loads(ran("add", "pypi:heron@1.0", "--delay", "0", "--max-pages", "2", "--json"))["sites"]
+    assert (site["name"], site["version"], site["url"]) == ("heron", "1.0", f"{sandbox.url}/docs/1.0/")
+    error = json.loads(ran("add", "pypi:nobody", "--json", code=1))["error"]
+    assert (error["code"], "docs add URL NAME" in error["message"]) == ("VALIDATION", True)

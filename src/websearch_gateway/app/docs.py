@@ -72,6 +72,7 @@ def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder
     from websearch_gateway.app.docs_documents import DocumentReading
     from websearch_gateway.docs_index.crawl.runner import CrawlRunner
     from websearch_gateway.docs_index.library import DocsLibrary
+    from websearch_gateway.docs_index.packages import Registries
     from websearch_gateway.docs_index.store.sql.database import MOST_SEARCHES
 
     # Half of the searches may be one user's; a user without a running search does not wait for them.
@@ -80,7 +81,8 @@ def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder
     read = DocumentReading(reading.workers, reading.browser)
     fetcher, workers = reading.site_fetcher, reading.workers
     runner = CrawlRunner(store, fetcher, workers, unpackers, read, embedder, settings.docs_path)
-    return DocsLibrary(store, runner, OperatorDomains.of(settings).admit)
+    registries = Registries(fetcher, workers, settings.pypi_base_url, settings.npm_base_url)
+    return DocsLibrary(store, runner, OperatorDomains.of(settings).admit, registries)
 
 
 async def is_indexed(settings: Settings, docs: LazyDocs, url: str) -> bool:

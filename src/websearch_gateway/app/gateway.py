@@ -162,15 +162,21 @@ class Gateway:
 
     async def add_docs(
         self, source: str, name: str | None = None, label: str | None = None, **options: Any
-    ) -> SiteVersion:
-        """Register a site to crawl. Raises what `DocsLibrary.add` raises.
+    ) -> tuple[SiteVersion, str]:
+        """Register a site, or the documentation of a package, to crawl. Returns it, and what people must know of it.
+
+        Raises what `DocsLibrary.add` and `DocsLibrary.add_package` raise.
 
         Raises:
             SearchValidationError: the address carries a credential.
         """
+        from websearch_gateway.docs_index.packages import package_named
+
         for field, address in (("url", source), ("baseUrl", options.get("base_url") or "")):
             self.pipeline.guard.refuse_credentials_in_address(field, address)
-        return await self.docs.add(source, name, label, **options)
+        if (package := package_named(source)) is not None:
+            return await self.docs.add_package(package, name, label, **options)
+        return await self.docs.add(source, name, label, **options), ""
 
     async def diagnose(self) -> Diagnosis:
         """Call every configured upstream once and say what is wrong."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,11 +13,12 @@ from urllib.parse import urlsplit
 from websearch_gateway.docs_index.crawl.crawler import OnProgress
 from websearch_gateway.docs_index.crawl.files import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source, ignore_progress
-from websearch_gateway.docs_index.crawl.scope import canonical
+from websearch_gateway.docs_index.crawl.scope import canonical, version_siblings
 from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, UrlFailure
+from websearch_gateway.docs_index.packages import Package, Registries
 from websearch_gateway.docs_index.selection import named, quoted
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
-from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
+from websearch_gateway.errors import ForbiddenUrlError, SearchNotConfiguredError, SearchValidationError
 
 DEFAULT_LABEL = "latest"
 MOST_NAME_CHARS = 100
@@ -28,6 +30,7 @@ class DocsLibrary:
 
     Args:
         is_open: whether a page with this address may be shown to callers.
+        registries: know the documentation of packages.
     """
 
     def __init__(
@@ -35,10 +38,13 @@ class DocsLibrary:
         store: SqlDocs,
         runner: CrawlRunner,
         is_open: Callable[[str], bool] = lambda _: True,
+        registries: Registries | None = None,
     ) -> None:
         self.store = store
         self.runner = runner
         self.is_open = is_open
+        self.registries = registries
+        self._adding = asyncio.Lock()
 
     async def add(
         self,
@@ -83,6 +89,56 @@ class DocsLibrary:
             await self.store.set_status(version.id, "queued")
             return replace(version, status="queued")
         return version
+
+    async def add_package(
+        self, package: Package, name: str | None = None, label: str | None = None, **changes: Any
+    ) -> tuple[SiteVersion, str]:
+        """As `add`, with the site that the package's registry names. It is called as the package and its version.
+
+        A site that is indexed already, under any name, is not added again: the result is that version. The second value
+        says so, or that the site has no pages of the version; "" if there is nothing to say.
+
+        Raises what `Registries.find` and `add` raise.
+        """
+        if self.registries is None:
+            raise SearchNotConfiguredError("No registry of packages is set.")
+        found = await self.registries.find(package)
+        url, note = found.url, ""
+        if package.version and not found.include:
+            url = await self.runner.at_version(found.url, found.version) or found.url
+            if url == found.url and version_siblings(url, found.version)[:1] != [url]:
+                note = f"No address for {found.version} was found beside {url}: its pages may be of another version."
+        if found.include:
+            changes.setdefault("include", found.include)
+        async with self._adding:
+            if (known := await self._same_site(url)) is not None:
+                site = await self.add(known.url, known.name, known.label, **changes)
+                is_own = (known.name, known.label) == (name or package.name, label or found.version)
+                return site, note if is_own else f"{package} is indexed already, as {site.name} {site.label}."
+            name = name or await self._free_name(package, url)
+            added = await self.add(url, name, label or found.version, **changes)
+            alike = [version for version in await self.store.versions() if _place(version.url) == _place(url)]
+            first = min(alike, key=lambda version: version.id)
+            if first.id != added.id and not added.page_count:  # another process was faster
+                await self.store.delete_version(added.id)
+                added = first
+            return added, note
+
+    async def _same_site(self, url: str) -> SiteVersion | None:
+        """The version that begins at an address, or did before the site moved."""
+        wanted = canonical(url)
+        for version in await self.store.versions():
+            if _site_of(version.url) == _site_of(url):
+                known = {version.url, *await self.store.known_urls(version.id)} if version.page_count else {version.url}
+                if wanted in map(canonical, known) or _place(version.url) == _place(url):
+                    return version
+        return None
+
+    async def _free_name(self, package: Package, url: str) -> str:
+        """The name of a package; with its registry if another website is called so."""
+        named = [version for version in await self.store.versions() if version.name == package.name]
+        is_free = all(_site_of(version.url) == _site_of(url) for version in named)
+        return package.name if is_free else f"{package.ecosystem}:{package.name}"
 
     def _checked_base(self, base: str, url: str) -> str:
         if url.startswith(("http://", "https://")) and not is_archive(urlsplit(url).path):
@@ -198,6 +254,15 @@ def checked_base(text: str) -> str:
             "login, a query and a fragment."
         )
     return f"{base}/"
+
+
+def _site_of(url: str) -> str:
+    return (urlsplit(url).hostname or "").removeprefix("www.")
+
+
+def _place(url: str) -> str:
+    """An address without what differs between two spellings of one place."""
+    return canonical(url).partition("://")[2].removeprefix("www.").rstrip("/")
 
 
 def _addresses(version: SiteVersion) -> set[str]:

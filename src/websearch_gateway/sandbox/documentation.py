@@ -150,6 +150,21 @@ async def _private(_: Request) -> PlainTextResponse:
     return PlainTextResponse("Closed by robots.txt: no crawler reads this.")
 
 
+async def _repository(request: Request) -> Response:
+    body = "<p>Tides reads the tables of a harbour, in the browser and on servers, and draws them as waves.</p>"
+    return _page(
+        request,
+        "harbour/tides",
+        body,
+        {"/harbour/tides/issues": "Issues", "/harbour/tides/blob/main/docs/waves.html": "Drawing waves"},
+    )
+
+
+async def _repository_document(request: Request) -> Response:
+    body = "<p>The function <code>tides.draw</code> draws the waves of a day, from one high water to the next.</p>"
+    return _page(request, "Drawing waves", body, {})
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A page: its title, the names that it defines with their anchors, and its body as HTML."""
@@ -279,6 +294,8 @@ def inventory(version: str) -> bytes:
 ROUTES: list[BaseRoute] = [
     Route("/docs/", _stable),
     Route("/docs/sitemap.xml", _sitemap),
+    Route("/harbour/tides", _repository),
+    Route("/harbour/tides/blob/main/docs/waves.html", _repository_document),
     Route(f"/docs/{OLD}/timeouts.html", _moved),
     Route(f"/docs/{OLD}/away.html", _away),
     Route(f"/docs/{OLD}/live.html", _live),

@@ -26,6 +26,8 @@ def environment(url: str) -> dict[str, str]:
         "OPENAI_API_KEY": OPENAI_KEY,
         "OPENAI_BASE_URL": f"{url}/openai/v1",
         "GOOGLE_SEARCH_ENGINE_ID": GOOGLE_ENGINE,
+        "PYPI_BASE_URL": f"{url}/pypi",
+        "NPM_BASE_URL": f"{url}/npm",
         "FETCH_ALLOW_PRIVATE_HOSTS": urlsplit(url).netloc,
     }
     found = {f"{row.name.upper()}_BASE_URL": f"{url}/{row.name}" for row in ENGINES} | found

@@ -398,6 +398,8 @@ class Storage(SettingsGroup):
         description="Where the vectors of the documentation index are searched: `lance:///FOLDER`, "
         "`lance+s3://BUCKET/PREFIX` or `lance+gs://BUCKET/PREFIX` (extra `lancedb`). Default: where DOCS_URL says.",
     )
+    pypi_base_url: Url = Field("https://pypi.org", description="Where `docs add pypi:NAME` asks for a package.")
+    npm_base_url: Url = Field("https://registry.npmjs.org", description="Where `docs add npm:NAME` asks for a package.")
     max_state_mb: int = Field(
         1_024,
         ge=1,

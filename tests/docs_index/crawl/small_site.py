@@ -11,6 +11,7 @@ from websearch_gateway.app.docs_documents import DocumentReading
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, Owner
+from websearch_gateway.docs_index.packages import Registries
 from websearch_gateway.docs_index.store.owners import this_process
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
@@ -81,5 +82,6 @@ async def library(
     read = DocumentReading(workers, None)  # type: ignore[arg-type]
     async with Fetcher(AddressPolicy([f"127.0.0.1:{port}"])) as fetcher:
         runner = CrawlRunner(store, fetcher, workers, workers, read, embedder, None, owner=owner or this_process())
-        yield DocsLibrary(store, runner)
+        registries = Registries(fetcher, workers, f"http://127.0.0.1:{port}/pypi", f"http://127.0.0.1:{port}/npm")
+        yield DocsLibrary(store, runner, registries=registries)
         await store.close()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 from urllib.request import url2pathname
 
 from websearch_gateway.docs_index.crawl.crawler import LEASE_SECONDS, Crawler, OnProgress
@@ -29,9 +29,9 @@ from websearch_gateway.docs_index.crawl.files import (
 )
 from websearch_gateway.docs_index.crawl.page_work import Moved, PageWork
 from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
-from websearch_gateway.docs_index.crawl.scope import Scope, canonical
+from websearch_gateway.docs_index.crawl.scope import Scope, canonical, version_siblings
 from websearch_gateway.docs_index.crawl.sources import FolderSource, Source, WebSource
-from websearch_gateway.docs_index.models import BrowserUse, CrawlProgress, Owner, SiteVersion
+from websearch_gateway.docs_index.models import BrowserUse, CrawlOptions, CrawlProgress, Owner, SiteVersion, UrlTask
 from websearch_gateway.docs_index.ports import Fetch, ReadDocument, Run
 from websearch_gateway.docs_index.store.owners import is_dead, this_process
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
@@ -137,6 +137,27 @@ class CrawlRunner:
         for crawl in self._unwatched:
             crawl.cancel()
         await asyncio.gather(*self._unwatched, return_exceptions=True)
+
+    async def at_version(self, url: str, version: str) -> str:
+        """The address of the documentation of a version beside `url`, which is or leads to that of another version.
+
+        "" if there is none, or robots.txt closes it. A site without versions in its addresses is asked once.
+        """
+        scope = Scope.of(url)
+        pace = self._pace(scope.origin, CrawlOptions().delay)
+        robots = RobotsTxt(self.store, self.fetcher, self.workers, pace, clock=self.clock)
+        source = WebSource(url, scope, self.fetcher, self.workers, pace, robots, {}, _ignore_note)
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                await robots.open()
+                _, start = await _answers(source, canonical(url), robots)
+                for place in version_siblings(start, version):
+                    found, final = await _answers(source, place, robots)
+                    if found and Scope.of(place).contains(canonical(final)):
+                        return place
+        except (TimeoutError, SearchError) as error:
+            _log.info("No other version of %s is found: %s", scope.origin, error)
+        return ""
 
     async def _crawl_claimed(self, version_id: int, on_progress: OnProgress) -> SiteVersion | None:
         owner = self.owner
@@ -284,6 +305,28 @@ class CrawlRunner:
         if key not in self._paces:
             self._paces[key] = HostPace(self.store, origin, delay, clock=self.clock)
         return self._paces[key]
+
+
+async def _ignore_note(_: str) -> None:
+    """The Note of requests before a crawl."""
+
+
+async def _answers(source: WebSource, url: str, robots: RobotsTxt) -> tuple[bool, str]:
+    """Whether there is a page at an address of this site, and the last address to which it redirects."""
+    scope = Scope.of(url)
+    for _ in range(MOST_MOVES):
+        if not all(await robots.allowed([url])):
+            return False, url
+        try:
+            await source.fetch(UrlTask(0, 0, url))
+        except SearchFetchError as error:
+            target = canonical(urljoin(url, str(error.details.get("location", ""))))
+            if target == url or not target or Scope.of(target).origin != scope.origin:
+                return False, url
+            url = target
+        else:
+            return True, url
+    return False, url
 
 
 class _Crawls:

@@ -177,6 +177,41 @@ def is_only_followed(url: str) -> bool:
     return bool(_FOLLOWED.search(urlsplit(url).path))
 
 
+_VERSION = re.compile(
+    r"v?\d+(?:\.(?:\d+|x))*(?:[-._]?(?:a|b|rc|alpha|beta|dev|pre)[-.\d]*)?"
+    r"|latest|stable|current|main|master|dev|devel|next|nightly|unstable",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def is_version(segment: str) -> bool:
+    """Whether a segment of a path names a version of a documentation: `3.12`, `v2`, `1.0rc1`, `latest`."""
+    return len(segment) <= 30 and bool(_VERSION.fullmatch(segment))
+
+
+def spellings(version: str) -> list[str]:
+    """How sites spell the folder of a version, the most exact first: `5.2.1`, `v5.2.1`, `5.2`, `v5.2`, `5`, `v5`."""
+    numbers = re.match(r"\d+(?:\.\d+){0,2}", version)
+    parts = numbers[0].split(".") if numbers else []
+    exact = [version.removeprefix("v"), *(".".join(parts[:count]) for count in range(len(parts), 0, -1))]
+    return list(dict.fromkeys(spelt for one in exact for spelt in (one, f"v{one}")))
+
+
+def version_siblings(url: str, version: str) -> list[str]:
+    """The addresses that a version's page may have beside `url`, which is one of another version; `url` alone if it is
+    of that version. Empty if no segment of it names a version."""
+    parts = urlsplit(url)
+    segments = parts.path.split("/")
+    place = next((place for place, segment in enumerate(segments) if is_version(segment)), None)
+    if place is None:
+        return []
+    named = spellings(version)
+    if segments[place] in named:
+        return [url]
+    paths = ("/".join((*segments[:place], name, *segments[place + 1 :])) for name in named)
+    return [urlunsplit((parts.scheme, parts.netloc, path, "", "")) for path in paths]
+
+
 class TrapDetector:
     """Refuses a new address if `MAX_LIKE` known ones differ from it in digits only."""
 

@@ -134,7 +134,7 @@ BaseOption = Annotated[str | None, typer.Option(help="The web address of the fol
 
 
 def add(
-    source: Annotated[str, typer.Argument(help="A URL, a folder, or a zip or tar of documents (file or URL).")],
+    source: Annotated[str, typer.Argument(help="A URL, a package such as pypi:NAME, a folder, or a zip or tar.")],
     name: Annotated[str | None, typer.Argument(help="The name of the site. Default: its host.")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")] = None,
     version: Annotated[str | None, typer.Option("--version", help="The same as VERSION.")] = None,
@@ -160,10 +160,11 @@ def add(
         given = {**globs, "max_pages": max_pages, "delay": delay, "browser": browser, "headers": headers}
         options: dict[str, Any] = {k: v for k, v in {**given, "base_url": base_url}.items() if v is not None}
         async with open_gateway(settings) as gateway:
-            site = await gateway.add_docs(source, name, version or label, **options)
+            site, note = await gateway.add_docs(source, name, version or label, **options)
             again = f"websearch-gateway docs add {shlex.join([source, site.name, site.label])}"
             crawled = partial(_crawled, background=background, config=config, as_json=as_json, discards=True)
-            return await crawled(gateway, [site], again)
+            status = await crawled(gateway, [site], again)
+            return status.model_copy(update={"message": f"{note} {status.message}".strip()})
 
     _failing(run(act, show_status, as_json=as_json, config=config))
 

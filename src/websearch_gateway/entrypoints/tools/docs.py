@@ -95,7 +95,10 @@ class DocsStatusArguments(Arguments):
 
 
 class AddDocsArguments(Arguments):
-    url: Annotated[StrictStr, declared("Where the documentation begins, or a zip or tar of it.")]
+    url: Annotated[
+        StrictStr,
+        declared("Where it begins, a zip or tar of it, or a package: pypi:NAME, npm:NAME@1.2."),
+    ]
     name: Annotated[StrictStr | None, declared("Default: its host.")] = None
     version: Annotated[StrictStr | None, declared("Default: latest.")] = None
     max_pages: Annotated[StrictInt | None, declared("Pages at most. Default: 20000.", minimum=1, maximum=1_000_000)] = (
@@ -164,25 +167,29 @@ async def _status(gateway: Gateway, given: DocsStatusArguments, caller: Caller, 
 
 
 async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progress: Progress) -> DocsStatus:
-    url = with_scheme(given.url) or ""
-    if not url.startswith(("http://", "https://")):
+    from websearch_gateway.docs_index.packages import package_named
+
+    package = package_named(given.url)
+    url = given.url if package else with_scheme(given.url) or ""
+    if not package and not url.startswith(("http://", "https://")):
         raise SearchValidationError("url must begin with https:// or http://. Folders are added on the command line.")
     options = {
         name: value for name in ("max_pages", "delay", "base_url") if (value := getattr(given, name)) is not None
     }
     if not (1 <= options.get("max_pages", 1) <= 1_000_000 and 0 <= options.get("delay", 0) <= 600):
         raise SearchValidationError("maxPages must be 1 to 1000000, delay 0 to 600.")
-    unknown = await gateway.reading.provenance.check(url, caller)
+    asked = gateway.docs.registries.address(package) if package and gateway.docs.registries else url
+    unknown = await gateway.reading.provenance.check(asked, caller)
     if given.base_url is not None:
         unknown = await gateway.reading.provenance.check(given.base_url, caller) or unknown
-    site = await gateway.add_docs(url, given.name, given.version, **options)
+    site, note = await gateway.add_docs(url, given.name, given.version, **options)
     try:
-        with gateway.reading.provenance.checked_redirects(url, caller):
+        with gateway.reading.provenance.checked_redirects(site.url if package else url, caller):
             status = await _crawled(gateway, site, caller, progress)
     except SearchError:
         await gateway.docs.discard_refused(site)
         raise
-    return status.model_copy(update={"message": f"{unknown} {status.message}".strip()}) if unknown else status
+    return status.model_copy(update={"message": " ".join(filter(None, (unknown, note, status.message)))})
 
 
 async def _update(gateway: Gateway, given: SiteArguments, caller: Caller, progress: Progress) -> DocsStatus:

@@ -17,6 +17,7 @@ from websearch_gateway.sandbox.vendors.jina import JINA
 from websearch_gateway.sandbox.vendors.linkup import LINKUP
 from websearch_gateway.sandbox.vendors.openai import OPENAI
 from websearch_gateway.sandbox.vendors.recorded import stand_in
+from websearch_gateway.sandbox.vendors.registries import NPM, PYPI
 from websearch_gateway.sandbox.vendors.reranker import RERANKER
 from websearch_gateway.sandbox.vendors.searxng import SEARXNG
 from websearch_gateway.sandbox.vendors.serper import SERPER
@@ -44,6 +45,8 @@ _WRITTEN: tuple[Vendor, ...] = (
     SEARXNG,
     DUCKDUCKGO,
     WIKIPEDIA,
+    PYPI,
+    NPM,
 )
 _NAMES = {vendor.name for vendor in _WRITTEN}
 

@@ -1,0 +1,229 @@
+"""What registries say of packages, and the sites that are added for them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.docs_index.conftest import empty_database
+from tests.docs_index.crawl.small_site import EMBEDDER, FAST, library
+from websearch_gateway.docs_index.library import DocsLibrary
+from websearch_gateway.docs_index.packages import REPOSITORY_PAGES, described, package_named, repository_page
+from websearch_gateway.docs_index.store.postgres import PostgresDocs
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+from websearch_gateway.docs_index.store.sqlite import SqliteDocs
+from websearch_gateway.errors import SearchProviderParseError, SearchValidationError
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.workers.pool import Workers
+
+QUICK = {"delay": 0, "browser": "never"}
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def opened(
+    request: pytest.FixtureRequest, sandbox: Sandbox, workers: Workers, tmp_path: Path
+) -> AsyncIterator[DocsLibrary]:
+    """A library on the sandbox, over each database."""
+    store: SqlDocs = SqliteDocs(tmp_path / "docs.db", EMBEDDER.name)
+    if request.param == "postgresql":
+        server = request.getfixturevalue("postgresql_server")
+        empty_database(server)
+        store = PostgresDocs(server.url, EMBEDDER.name)
+    async with library(store, urlsplit(sandbox.url).port or 0, workers) as made:
+        yield made
+
+
+def package(source: str) -> Any:
+    found = package_named(source)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "version"),
+    [
+        ("pypi:FastAPI", "fastapi", ""),
+        ("pypi:Zope.Interface__x@5.2rc1", "zope-interface-x", "5.2rc1"),
+        ("npm:vite", "vite", ""),
+        ("npm:@vue/compiler-core@3.5.0-beta.1", "@vue/compiler-core", "3.5.0-beta.1"),
+    ],
+)
+def test_a_name_has_one_spelling(source: str, name: str, version: str) -> None:
+    assert (package(source).name, package(source).version) == (name, version)
+
+
+@pytest.mark.parametrize("source", ["https://pypi.org/", "./pypi:x", "pypi", "gem:rails", "file:///pypi:x", ""])
+def test_any_other_source_is_no_package(source: str) -> None:
+    assert package_named(source) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "a/b", "../x", "-x", "x-", "x@", "x@y z", "x?y", "é", "x" * 300, "a@1/../2", "@a/b/c", "x\0", "\ud800"],
+)
+def test_what_no_package_can_be_called_is_refused(name: str) -> None:
+    for registry in ("pypi", "npm"):
+        if registry == "npm" and name in ("-x", "x-"):
+            continue
+        with pytest.raises(SearchValidationError, match="is no package of") as refused:
+            package_named(f"{registry}:{name}")
+        assert refused.value.message.isprintable()
+
+
+def pypi(links: dict[str, str] | None, **info: Any) -> str:
+    body = {"info": {"version": "1", "project_urls": links, **info}}
+    return str(described("pypi", json.dumps(body).encode(), "")["url"])
+
+
+@pytest.mark.parametrize(
+    ("links", "url"),
+    [
+        ({"Homepage": "https://h.org", "Documentation": "https://d.org/x/#top"}, "https://d.org/x/"),
+        ({"documentation ": "https://d.org/", "Docs": "https://e.org/"}, "https://d.org/"),
+        ({"Source": "https://github.com/a/b", "Read the Docs": "https://r.org/"}, "https://r.org/"),
+        ({"API docs (stable)": "https://r.org/", "Homepage": "https://h.org"}, "https://r.org/"),
+        ({"Documentation": "https://github.com/a/b#readme", "Homepage": "https://h.org/"}, "https://h.org/"),
+        ({"Documentation": "https://github.com/a/b/wiki"}, "https://github.com/a/b/wiki"),
+        ({"Homepage": "https://github.com/a/b"}, "https://github.com/a/b"),
+        ({"Homepage": "https://pypi.org/project/x/", "Code": "https://gitlab.com/a/b.git"}, "https://gitlab.com/a/b"),
+        ({"Documentation": "UNKNOWN", "Docs": "https://me:pw@d.org/", "Homepage": "javascript:x"}, ""),
+        (None, ""),
+    ],
+)
+def test_the_documentation_is_taken_from_the_labels_that_projects_use(links: dict[str, str], url: str) -> None:
+    assert pypi(links) == url
+
+
+def test_older_fields_are_read_where_a_project_has_no_labels() -> None:
+    assert pypi(None, docs_url="https://pythonhosted.org/x/") == "https://pythonhosted.org/x/"
+    assert pypi({}, home_page="http://x.org") == "http://x.org"
+
+
+def npm(**fields: Any) -> dict[str, Any]:
+    body = {"dist-tags": {"latest": "1.0.0", "next": "2.0.0"}, "versions": {v: {"version": v, **fields} for v in "12"}}
+    body["versions"] = {
+        f"{version}.0.0": {**own, "version": f"{version}.0.0"} for version, own in body["versions"].items()
+    }
+    return described("npm", json.dumps(body).encode(), "next")
+
+
+def test_a_tag_of_npm_stands_for_its_version() -> None:
+    found = npm(homepage="https://vite.dev")
+    assert (found["version"], found["url"], found["is_repository"]) == ("2.0.0", "https://vite.dev", False)
+
+
+@pytest.mark.parametrize(
+    ("home", "repository", "url", "is_repository"),
+    [
+        ("https://github.com/a/b#readme", {"url": "git+https://github.com/a/b.git"}, "https://github.com/a/b", True),
+        (None, "github:a/b", "https://github.com/a/b", True),
+        (None, {"url": "git@gitlab.com:a/b.git"}, "https://gitlab.com/a/b", True),
+        (
+            "https://github.com/a/b/tree/main/packages/c#readme",
+            {"url": "git://github.com/a/b.git", "directory": "packages/c"},
+            "https://github.com/a/b/blob/HEAD/packages/c/README.md",
+            False,
+        ),
+        (None, {"url": "https://github.com/a/b", "directory": "../../x"}, "https://github.com/a/b", True),
+        (7, ["a"], "", False),
+    ],
+)
+def test_without_a_home_of_its_own_a_package_of_npm_has_its_repository(
+    home: object, repository: object, url: str, is_repository: bool
+) -> None:
+    found = npm(homepage=home, repository=repository)
+    assert (found["url"], found["is_repository"]) == (url, is_repository)
+
+
+def test_an_address_that_only_looks_like_a_repository_is_none() -> None:
+    assert [
+        repository_page(url) for url in ("file:///etc", "a/b/c", "ftp://x/y.git", "https://u:p@github.com/a/b")
+    ] == [""] * 4
+
+
+@pytest.mark.parametrize("body", [b"[]", b"<html>", b"7", b"{" * 5_000, b"\xff", b'"x"'])
+async def test_a_reply_that_is_no_description_is_a_typed_error(workers: Workers, body: bytes) -> None:
+    with pytest.raises((ValueError, RecursionError)):
+        described("pypi", body, "")
+
+
+@pytest.mark.parametrize("body", [{}, {"info": None}, {"info": {"project_urls": ["x"], "version": 7, "yanked": "x"}}])
+def test_fields_of_other_types_are_left_out(body: object) -> None:
+    for ecosystem in ("pypi", "npm"):
+        assert described(ecosystem, json.dumps(body).encode(), "")["url"] in ("", None) or ecosystem == "npm"
+
+
+async def test_a_package_is_indexed_under_its_name_and_version(opened: DocsLibrary, sandbox: Sandbox) -> None:
+    site, note = await opened.add_package(package("pypi:heron-tools"), **QUICK)
+    await opened.crawl(site.id)
+    (site,) = await opened.store.versions()
+    assert (site.name, site.label, site.url, note) == ("heron-tools", "0.4", f"{sandbox.url}/docs/2.0/", "")
+    assert (site.status, site.page_count) == ("completed", 6)
+    again, note = await opened.add_package(package("pypi:Heron_Tools"), **QUICK)
+    assert (again.id, note) == (site.id, "")
+
+
+async def test_a_version_has_its_own_pages_where_the_site_has_them(opened: DocsLibrary, sandbox: Sandbox) -> None:
+    site, note = await opened.add_package(package("pypi:heron@1.0"), **QUICK)
+    assert (site.name, site.label, site.url, note) == ("heron", "1.0", f"{sandbox.url}/docs/1.0/", "")
+    other, note = await opened.add_package(package("npm:heron@2.0.0"), **QUICK)
+    assert (other.name, other.label, other.url, note) == ("heron", "2.0.0", f"{sandbox.url}/docs/2.0/", "")
+
+
+async def test_two_packages_of_one_site_are_crawled_once(opened: DocsLibrary) -> None:
+    added = await asyncio.gather(
+        *(opened.add_package(package(source), **QUICK) for source in ("pypi:heron-tools", "npm:heron@2.0.0")),
+        opened.add_package(package("pypi:heron-tools"), **QUICK),
+    )
+    assert len({site.id for site, _ in added}) == 1
+    assert [note for _, note in added] == ["", "npm:heron@2.0.0 is indexed already, as heron-tools 0.4.", ""]
+    await asyncio.gather(*(opened.crawl(site.id) for site, _ in added))
+    assert len(await opened.store.versions()) == 1
+
+
+async def test_the_same_name_in_two_registries_is_two_sites(opened: DocsLibrary) -> None:
+    await opened.add("https://tides.example.org/", "@harbour/tides", "1", FAST)
+    site, _ = await opened.add_package(package("npm:@harbour/tides"), **QUICK)
+    assert site.name == "npm:@harbour/tides"
+
+
+async def test_a_package_without_a_site_has_the_page_and_the_docs_folder_of_its_repository(opened: DocsLibrary) -> None:
+    site, _ = await opened.add_package(package("npm:@harbour/tides"), **QUICK)
+    assert (site.options.include, site.label) == (REPOSITORY_PAGES, "1.2.0")
+    await opened.crawl(site.id)
+    (site,) = await opened.store.versions()
+    assert (site.status, site.page_count) == ("completed", 2)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("pypi:nobody", r"PyPI has no nobody\. Check .* docs add URL NAME VERSION"),
+        ("pypi:heron@9", r"PyPI has no heron 9\."),
+        ("npm:@harbour/none", r"npm has no @harbour/none\."),
+        ("npm:heron@9.9.9", r"npm has no heron 9\.9\.9\."),
+        ("pypi:tern", r"PyPI names no documentation of tern\. Add the address"),
+        ("npm:tern", r"npm names no documentation of tern\."),
+        ("pypi:gull", r"gull was withdrawn from PyPI \(breaks all harbours\)\. Name another version"),
+    ],
+)
+async def test_a_package_without_documentation_is_one_error_with_its_remedy(
+    opened: DocsLibrary, source: str, message: str
+) -> None:
+    with pytest.raises(SearchValidationError, match=message):
+        await opened.add_package(package(source))
+    assert await opened.store.versions() == []
+
+
+@pytest.mark.parametrize("kind", ["garbage", "status"])
+async def test_a_registry_that_fails_is_a_typed_error(opened: DocsLibrary, sandbox: Sandbox, kind: str) -> None:
+    sandbox.fault("pypi", kind, **({"status": 503} if kind == "status" else {}))
+    with pytest.raises(SearchProviderParseError if kind == "garbage" else Exception) as failed:
+        await opened.add_package(package("pypi:heron"))
+    assert failed.value.code in ("PARSE", "FETCH")  # type: ignore[attr-defined]
