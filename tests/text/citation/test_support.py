@@ -235,3 +235,35 @@ def test_a_claim_is_contradicted_by_the_same_sentence_with_another_number_or_its
 ) -> None:
     ((found, quote),) = judged([claim], HARBOUR, "Harbour Bridge")
     assert (found, bool(quote)) == (verdict, verdict != "not_found")
+
+
+@pytest.mark.parametrize(
+    ("told", "invented"),
+    [
+        ("The team was only granted 15 minutes to speak.", "The team was mainly granted 15 minutes to speak."),
+        ("Berg averaged 25 points per game as a senior.", "Berg averaged 25 rebounds per game as a senior."),
+        ("More than 190 ships have visited the harbour.", "Under 190 ships have visited the harbour."),
+        ("The new bridge over the river has three lanes.", "The new bridge over the river has four lanes."),
+        ("The bridge has three lanes. It is old.", "This old bridge has four lanes."),
+        (
+            '"The arch is the finest work of the whole century," said the mayor of Olm.',
+            "The arch is the finest work of the whole century.",
+        ),
+        ("It is naive to think that the arch holds in every storm.", "The arch holds in every storm."),
+    ],
+)
+def test_another_amount_thing_or_a_missing_speaker_is_refused(told: str, invented: str) -> None:
+    assert checked(invented, Quotable.of(told)) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("The fire burned for two days, officials said.", "The fire burned for two days."),
+        ('"The arch is the finest work," said the mayor of Olm.', "The mayor said that the arch is the finest work."),
+        ("About 35 deputies and officers searched the forest.", "About 35 officers and deputies searched the forest."),
+        ("Berg, primarily known as a diver, was born in 1932.", "Berg, known as a diver, was born in 1932."),
+    ],
+)
+def test_a_report_and_another_order_stay_true(told: str, said: str) -> None:
+    assert checked(said, Quotable.of(told)) is not None

@@ -25,17 +25,22 @@ _NEIGHBOURS = 3
 _MOST_PAIRS, _REACH = 1_000, 60
 _SPEAKERS = stem_set(
     "says said saying tells told claim heard blamed accused argued theory theorized rumour rumor legend myth "
-    "dream dreamed imagined asserted suggested according"
+    "dream dreamed imagined asserted suggested according think thought believe believed hope fear doubt suspect"
 )
 _REPORTED = frozenset(("said", "told"))
 """In "..., officials said", which leaves the sentence as it is."""
+_SPEECH = re.compile(
+    r"[\"“„«]\s*([^\"“”„«»]{20,})[\"”“»][,.]?\s*[^\"“”„«»]{0,60}?"
+    r"\b(?:sa(?:id|ys)|told|tells|add(?:ed|s)|expla(?:ined|ins)|wr(?:ote|ites)|recall(?:ed|s)|tweeted|insist(?:ed|s))\b"
+)
+"""What somebody says, between quotation marks."""
 _PRONOUN = re.compile(
     r"\W*(?:(?:later|then|also|today|however|in addition),?\s+)?"
     r"(?:he|she|it|they|this|these|his|her|its|their|many|both)\b",
     re.IGNORECASE,
 )
-_WEAKER = frozenset(("some", "sometimes", "may", "plans", "believed", "would"))
-_OMITTED = frozenset(("all", "only", "many", "some", "often"))
+_WEAKER = frozenset(("some", "sometimes", "may", "plans", "believed", "would", "mainly"))
+_OMITTED = frozenset(("all", "only", "many", "some", "often", "mainly"))
 _PAIRS = """\
 support oppose, accept reject, succeed fail, increase decrease, rise fall, rose fell, win lose, won lost, buy sell,
 inside outside, within outside, north south, east west, northern southern, eastern western, open closed, male female,
@@ -57,7 +62,7 @@ def differences(sentence: str, quote: Quote, passage: Quotable) -> frozenset[Dif
         return frozenset()
     chain = _chain(said, theirs)
     found = set(_operators(said, theirs, chain))
-    if _numbers_differ(said, theirs) or _units_differ(said, theirs):
+    if _numbers_differ(said, theirs) or _units_differ(said, theirs) or _counts_other_things(said, theirs, chain):
         found.add("number")
     if _is_swapped(said, theirs, names):
         found.add("order")
@@ -71,7 +76,8 @@ def differences(sentence: str, quote: Quote, passage: Quotable) -> frozenset[Dif
         word.signs & {"if", "except"} for word in theirs
     ):
         found.add("condition")
-    if not _SPEAKERS.intersection(word.text for word in said) and _SPEAKERS.intersection(_around(theirs, chain)):
+    is_told = not _SPEAKERS.isdisjoint(word.text for word in said)
+    if not is_told and (_is_speech(sentence, said, quote) or not _SPEAKERS.isdisjoint(_around(theirs, chain))):
         found.add("speaker")
     return frozenset(found)
 
@@ -88,7 +94,12 @@ def names_of(said: Sequence[Word], passage: Quotable) -> set[int]:
 
 
 def same_number(word: Word, other: Word) -> bool:
-    return word.text == other.text and (word.unit in ("", other.unit) or {word.unit, other.unit} <= NO_UNITS)
+    """Whether two numbers are equal, have one unit, and are not bounds of opposite sides."""
+    return (
+        word.text == other.text
+        and (word.unit in ("", other.unit) or {word.unit, other.unit} <= NO_UNITS)
+        and {"over", "under"} - (word.bounds ^ other.bounds) != set()
+    )
 
 
 def is_other_number(word: Word, said: Sequence[Word], theirs: Sequence[Word]) -> bool:
@@ -167,12 +178,23 @@ def _around(theirs: Sequence[Word], chain: Sequence[tuple[int, int]]) -> Iterato
         yield from set(tail) - _REPORTED
 
 
+def _is_speech(sentence: str, said: Sequence[Word], quote: Quote) -> bool:
+    """Whether the sentence takes its words from between quotation marks, and leaves out who says them."""
+    speech = _SPEECH.search(quote.text)
+    if speech is None or any(mark in sentence for mark in '"“”„«»'):
+        return False
+    spoken = {word.text for word in read(speech[1])}
+    return sum(word.text in spoken for word in said) >= NEAR_COPY * len(said)
+
+
 def _operators(said: Sequence[Word], theirs: Sequence[Word], chain: Sequence[tuple[int, int]]) -> Iterator[Difference]:
     for one, other in chain:
         word, match = said[one], theirs[other]
         added, left_out = word.signs - match.signs - _WEAKER, match.signs - word.signs - _OMITTED
         if "not" in added | left_out:
             yield "negation"
+        if "mainly" in word.signs and "only" in match.signs:
+            yield "operator"
         if added or left_out or (word.times and match.times and word.times != match.times):
             yield "operator"
         if word.bounds != match.bounds and (match.bounds or word.bounds - {"nearly"}):
@@ -192,6 +214,23 @@ def _units_differ(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
     """Whether a unit without a number stands for another one: "each week" for "each month"."""
     ours, other = ({word.text for word in one if word.raw.lower() in UNITS} for one in (said, theirs))
     return bool(ours - other and other - ours)
+
+
+def _counts_other_things(said: Sequence[Word], theirs: Sequence[Word], chain: Sequence[tuple[int, int]]) -> bool:
+    """Whether a number of both stands before a word that the other side lacks: "25 points" for "25 rebounds"."""
+    ours, there = ({word.text for word in one} for one in (said, theirs))
+    pairs = [(said[one + 1 : one + 2], theirs[other + 1 : other + 2], said[one]) for one, other in chain]
+    return any(
+        number.kind == "number"
+        and number.unit in ("", "%")
+        and one[0].raw.endswith("s")
+        and other[0].raw.endswith("s")
+        and one[0].part == number.part
+        and one[0].text not in there
+        and other[0].text not in ours
+        for one, other, number in pairs
+        if one and other
+    )
 
 
 def _kind(number: Word) -> str:

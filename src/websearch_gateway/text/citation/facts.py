@@ -41,6 +41,7 @@ DENIES = re.compile(
 _OPERATORS = """\
 all every each entire whole always everybody everyone everything
 most mostly majority
+mainly chiefly primarily largely
 some several certain various partly partially
 few
 oneof
