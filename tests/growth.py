@@ -24,9 +24,10 @@ MOST_WORK = 48.0
 """Linear work grows by 16, `n log n` by 25, quadratic work by 256."""
 MOST_TIME = 80.0
 """The time of linear work grows by 16 to 28, as large objects miss the caches; that of quadratic work by 256."""
-COUNTED = (500, 4_000, 16_000)
-TIMED = (4_000, 16_000)
-"""Characters of the shorter text. The next number decides when one shows too much: one step is not growth."""
+COUNTED = (500, 4_200, 16_000)
+TIMED = (4_200, 16_000)
+"""Characters of the shorter text, some more than a limit that many functions have. The next number decides when one
+shows too much: one step is not growth."""
 NEGLIGIBLE_LINES = 20_000
 NEGLIGIBLE_SECONDS = 0.02
 """Below this for the longer text the growth does not matter."""
@@ -38,11 +39,23 @@ def too_much(
 ) -> str | None:
     """None for a linear function, else what grows too fast: `lines: 250 times`."""
     function(text_of(text, 100))  # exclude the costs of the first call
-    lines = _growth(_lines, function, text, counted, (MOST_WORK, NEGLIGIBLE_LINES, 1))
-    if lines > MOST_WORK:
-        return f"lines: {lines:.0f} times"
-    seconds = _growth(_seconds, function, text, timed, (MOST_TIME, NEGLIGIBLE_SECONDS, ATTEMPTS))
-    return f"time: {seconds:.0f} times" if seconds > MOST_TIME else None
+    timed_already: dict[int, float] = {}
+
+    def lines(text: str) -> float:
+        began = time.thread_time()
+        count = _lines(function, text)
+        if count < NEGLIGIBLE_LINES:  # so counting took no time
+            timed_already[len(text)] = time.thread_time() - began
+        return count
+
+    def seconds(text: str) -> float:
+        return timed_already.pop(len(text), 0.0) or _seconds(function, text)
+
+    growth = _growth(lines, text, counted, (MOST_WORK, NEGLIGIBLE_LINES, 1))
+    if growth > MOST_WORK:
+        return f"lines: {growth:.0f} times"
+    growth = _growth(seconds, text, timed, (MOST_TIME, NEGLIGIBLE_SECONDS, ATTEMPTS))
+    return f"time: {growth:.0f} times" if growth > MOST_TIME else None
 
 
 def text_of(text: Text, size: int) -> str:
@@ -61,11 +74,7 @@ def without_collector() -> Iterator[None]:
 
 
 def _growth(
-    measure: Callable[[Callable[[str], object], str], float],
-    function: Callable[[str], object],
-    text: Text,
-    sizes: Sequence[int],
-    limits: tuple[float, float, int],
+    measure: Callable[[str], float], text: Text, sizes: Sequence[int], limits: tuple[float, float, int]
 ) -> float:
     """The growth at the first size that does not show too much, else at the last one.
 
@@ -75,7 +84,7 @@ def _growth(
     growth, before = 1.0, -1.0
     for size in sizes:
         short, long = text_of(text, size), text_of(text, LONGER * size)
-        many = measure(function, long)
+        many = measure(long)
         if many < negligible:
             if many == before:  # a text eight times as long runs the same lines: all work is in single calls
                 break
@@ -83,10 +92,10 @@ def _growth(
             continue
         few, attempts = math.inf, last_attempts if size == sizes[-1] else 1
         for attempt in range(attempts):
-            few = min(few, measure(function, short))
+            few = min(few, measure(short))
             if many <= most * few or attempt == attempts - 1:
                 break
-            many = min(many, measure(function, long))
+            many = min(many, measure(long))
         growth = many / few
         if growth <= most:
             return growth

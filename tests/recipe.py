@@ -36,9 +36,9 @@ def insert(path: Path, before: str, line: str) -> None:
     path.write_text(text.replace(before, line + before))
 
 
-def suite(copy: Path, wanted: str) -> subprocess.CompletedProcess[str]:
-    """Run the copy's tests whose names match `wanted` (pytest's -k)."""
-    return run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", wanted, "tests")
+def suite(copy: Path, wanted: str, *files: str) -> subprocess.CompletedProcess[str]:
+    """Run the copy's tests whose names match `wanted` (pytest's -k), all or those in some `files`."""
+    return run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", wanted, *(files or ["tests"]))
 
 
 def run(copy: Path, *command: str) -> subprocess.CompletedProcess[str]:

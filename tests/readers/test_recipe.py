@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -53,33 +52,30 @@ def add_site(copy: Path) -> None:
     )
 
 
-def contract(copy: Path) -> subprocess.CompletedProcess[str]:
-    """The contract suite over the new case, and the tests of the table."""
-    return suite(copy, "piertalk or every_reader_has or every_source_has")
-
-
 @pytest.mark.timeout(300)
 def test_one_file_one_row_one_recording_one_case_and_one_docs_row_add_a_reader(copy: Path) -> None:
     add_site(copy)
-    done = contract(copy)
+    done = suite(copy, "piertalk or every_reader_has or every_source_has")  # the contract suite, the tests of the table
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     assert int(done.stdout.rpartition(" passed")[0].split()[-1]) >= 10
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    ("left_out", "said"),
-    [("case", "add a Case of ['piertalk']"), ("row", "test_every_reader_has_its_row"), ("recording", "piertalk.json")],
-)
-def test_the_contract_suite_fails_when_a_part_is_missing(copy: Path, left_out: str, said: str) -> None:
+def test_the_tests_of_the_table_name_each_part_that_is_missing(copy: Path) -> None:
     add_site(copy)
-    tests, document = copy / "tests" / "readers", copy / "docs" / "adding-a-reader.md"
-    if left_out == "case":
-        (tests / "conftest.py").write_text((tests / "conftest.py").read_text().replace(CASE, ""))
-    elif left_out == "row":
-        document.write_text("\n".join(line for line in document.read_text().split("\n") if "| piertalk" not in line))
-    else:
-        (tests / "replies" / "piertalk.json").unlink()
-    done = contract(copy)
+    cases, document = copy / "tests" / "readers" / "conftest.py", copy / "docs" / "adding-a-reader.md"
+    cases.write_text(cases.read_text().replace(CASE, ""))
+    document.write_text("\n".join(line for line in document.read_text().split("\n") if "| piertalk" not in line))
+    done = suite(copy, "every", "tests/readers/test_docs.py")
     assert done.returncode == 1
-    assert said in done.stdout
+    assert "add a Case of ['piertalk']" in done.stdout
+    assert "test_every_reader_has_its_row" in done.stdout
+
+
+@pytest.mark.timeout(300)
+def test_the_contract_suite_fails_without_a_recording(copy: Path) -> None:
+    add_site(copy)
+    (copy / "tests" / "readers" / "replies" / "piertalk.json").unlink()
+    done = suite(copy, "piertalk", "tests/readers/sites/test_api_reader.py")
+    assert done.returncode == 1
+    assert "piertalk.json" in done.stdout

@@ -50,9 +50,10 @@ def test_a_rule_applies_to_every_spelling_of_a_url(path: str) -> None:
         assert not allowed(f"User-agent: *\nDisallow: {written}", path)
 
 
-@given(st.text(), st.text())
-def test_any_text_can_be_applied(rules: str, path: str) -> None:
-    assert allowed(rules, f"/{path}") in (True, False)
+@given(st.text().filter(lambda text: "allow" not in text.lower()), st.text())
+def test_text_that_is_no_rule_forbids_nothing_and_hides_no_rule_after_it(text: str, path: str) -> None:
+    assert allowed(text, f"/{path}")
+    assert not allowed(f"{text}\n\nUser-agent: {US}\nDisallow: /", f"/{path}")
 
 
 @given(
