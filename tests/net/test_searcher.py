@@ -64,7 +64,7 @@ class Vendor:
 
 def serper_searcher(vendor: Vendor) -> HttpSearcher:
     client = create_client(httpx2.MockTransport(vendor))
-    return HttpSearcher(Serper(KEY), client, Retry(sleep=no_sleep))
+    return HttpSearcher(Serper(KEY), client, (Retry(sleep=no_sleep),))
 
 
 def serper_page(*paths: str) -> httpx2.Response:
@@ -79,7 +79,7 @@ class Sandboxed:
     def __init__(self, sandbox: Sandbox, client: httpx2.AsyncClient) -> None:
         settings = Settings(**sandbox.flags(), perplexity_api_key=key_of("perplexity"))
         retry = Retry(sleep=no_sleep)
-        self.by_name = {entry.name: HttpSearcher(entry.build(settings), client, retry) for entry in PROVIDERS}
+        self.by_name = {entry.name: HttpSearcher(entry.build(settings), client, (retry,)) for entry in PROVIDERS}
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ async def test_a_wrong_key_is_reported_without_a_retry(sandbox: Sandbox, entry: 
     provider = entry.build(Settings(**sandbox.flags() | {entry.row.fields["key"]: KEY}))
     async with create_client() as client:
         with pytest.raises(SearchAuthError, match=entry.row.fields["key"].upper()) as raised:
-            await HttpSearcher(provider, client, Retry(sleep=no_sleep)).ask(Call.of(QUERY, soon()))
+            await HttpSearcher(provider, client, (Retry(sleep=no_sleep),)).ask(Call.of(QUERY, soon()))
     assert KEY not in str(raised.value)
     assert sandbox.calls(TARGETS[entry.name]) == 1
 
@@ -230,7 +230,7 @@ STATUSES: list[tuple[int, type[SearchError], int]] = [
 @pytest.mark.parametrize(("status", "kind", "calls"), STATUSES)
 async def test_a_status_means_the_same_for_every_vendor(status: int, kind: type[SearchError], calls: int) -> None:
     vendor = Vendor([httpx2.Response(status, text=f"no: {QUERY.text}")])
-    searcher = HttpSearcher(Tavily(KEY), create_client(httpx2.MockTransport(vendor)), Retry(sleep=no_sleep))
+    searcher = HttpSearcher(Tavily(KEY), create_client(httpx2.MockTransport(vendor)), (Retry(sleep=no_sleep),))
     with pytest.raises(SearchError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
     assert type(raised.value) is kind
@@ -243,7 +243,7 @@ async def test_an_error_contains_neither_the_key_nor_the_query_of_a_url() -> Non
     searcher = HttpSearcher(
         Google(KEY, "engine"),
         create_client(httpx2.MockTransport(Vendor([httpx2.ConnectError(f"cannot reach ?key={KEY}&q={QUERY.text}")]))),
-        Retry(sleep=no_sleep),
+        (Retry(sleep=no_sleep),),
     )
     with pytest.raises(SearchProviderError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
@@ -310,7 +310,7 @@ async def test_the_number_of_pages_is_limited() -> None:
 @pytest.mark.parametrize(("kind", "key"), [(DuckDuckGo(), None), (Synthetic(KEY), "SYNTHETIC_API_KEY")])
 async def test_the_error_of_a_rejected_key_names_its_setting_if_there_is_one(kind: Provider, key: str | None) -> None:
     vendor = Vendor([httpx2.Response(401)])
-    searcher = HttpSearcher(kind, create_client(httpx2.MockTransport(vendor)), Retry(sleep=no_sleep))
+    searcher = HttpSearcher(kind, create_client(httpx2.MockTransport(vendor)), (Retry(sleep=no_sleep),))
     with pytest.raises(SearchError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
     assert type(raised.value) is (SearchAuthError if key else SearchProviderError)
@@ -362,7 +362,7 @@ async def test_each_request_goes_through_the_layers_and_its_reply_headers_are_pa
 
     vendor = Vendor([httpx2.Response(503), serper_page(*TEN), serper_page(*TEN)])
     client = create_client(httpx2.MockTransport(vendor))
-    searcher = HttpSearcher(Serper(KEY), client, Retry(sleep=no_sleep), layers=(layer,), on_headers=seen.append)
+    searcher = HttpSearcher(Serper(KEY), client, (Retry(sleep=no_sleep), layer), on_headers=seen.append)
     await searcher.ask(Call.of(SearchQuery("x", max_results=20), soon()))
     assert (len(vendor.requests), len(through), len(seen)) == (3, 3, 3)
 
@@ -370,7 +370,7 @@ async def test_each_request_goes_through_the_layers_and_its_reply_headers_are_pa
 async def test_each_request_has_its_own_timeout_within_the_deadline(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
     sandbox.fault("serper", "hang")
     whole = sandboxed.by_name["serper"]
-    impatient = HttpSearcher(whole.provider, whole.client, whole.retry, timeout_seconds=0.2)
+    impatient = HttpSearcher(whole.provider, whole.client, whole.layers, timeout_seconds=0.2)
     deadline = Deadline.after(1_000)
     with pytest.raises(SearchTimeoutError):
         await impatient.ask(Call.of(QUERY, deadline))
@@ -406,7 +406,7 @@ async def test_a_vendors_retry_after_is_used_up_to_a_limit(told: str, wait: floa
 
     noon = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
     client = create_client(httpx2.MockTransport(busy))
-    searcher = HttpSearcher(Serper(KEY), client, Retry(sleep=sleep, jitter=lambda *_: 0.0), clock=lambda: noon)
+    searcher = HttpSearcher(Serper(KEY), client, (Retry(sleep=sleep, jitter=lambda *_: 0.0),), clock=lambda: noon)
     with pytest.raises(SearchProviderError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
     assert raised.value.retry_after == wait
@@ -420,7 +420,7 @@ async def test_the_vendors_retry_after_overrides_the_wait_that_the_provider_assu
     def busy(_: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(429, headers={"Retry-After": "120"}, stream=httpx2.ByteStream(b"{}"))
 
-    searcher = HttpSearcher(Brave(KEY), create_client(httpx2.MockTransport(busy)), Retry(sleep=no_sleep))
+    searcher = HttpSearcher(Brave(KEY), create_client(httpx2.MockTransport(busy)), (Retry(sleep=no_sleep),))
     with pytest.raises(SearchProviderError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
     assert raised.value.retry_after == 120

@@ -170,7 +170,7 @@ async def chain_of(sandbox: Sandbox) -> AsyncIterator[Chain]:
             environment = sandbox.environment() | {"SEARCH_PROVIDERS": names}
             settings = Settings(**{name.lower(): value for name, value in environment.items()})
             retry = Retry(sleep=no_sleep)
-            return FallbackSearcher([HttpSearcher(provider, client, retry) for provider in configured(settings)])
+            return FallbackSearcher([HttpSearcher(provider, client, (retry,)) for provider in configured(settings)])
 
         yield build
 

@@ -71,7 +71,7 @@ def open_upstreams(
         health.of(engine.name)  # the health page lists engines first
     timeout = settings.request_timeout_ms / 1000
     parser = ReplyParser(workers)
-    bare = [HttpSearcher(provider, client, retry, timeout, settings.prices, parser=parser) for provider in providers]
+    bare = [HttpSearcher(provider, client, (retry,), timeout, settings.prices, parser=parser) for provider in providers]
     searchers = [_layered(settings, searcher, health, ledger) for searcher in bare]
     order: Order = ByWeight(settings.provider_weights) if settings.provider_weights else tuple
     hedging, advised = Hedging(health), advice(settings)
@@ -102,7 +102,7 @@ def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
     limiter = RateLimiter(record, bare.provider.capabilities.requests_per_second)
     clean = partial(cleaned_hits, address_policy(settings))
     budget = (Budget(bare.name, ledger, bare.most_usd),) if bare.price_usd else ()
-    paced = replace(bare, layers=(limiter, Stopwatch(record)), on_headers=limiter.learn)
+    paced = replace(bare, layers=(*bare.layers, limiter, Stopwatch(record)), on_headers=limiter.learn)
     # The breaker learns what the cleaning refuses.
     return Layered(paced, _guarded(bare.name, _breaker(settings, record, LEAST_SHARE_SECONDS), clean, *budget))
 

@@ -22,7 +22,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Call, Hit, HttpRequest, SearchQuery, SearchResults
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
-from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
+from websearch_gateway.net.retry import PASSING_STATUSES, parse_retry_after
 from websearch_gateway.net.span_attributes import note_host, note_status
 from websearch_gateway.ports import Layer, Provider, through
 
@@ -38,16 +38,15 @@ def _ignore(_: Mapping[str, str]) -> None:
 class HttpSearcher:
     """Makes a Searcher from a Provider. `timeout_seconds` limits each request within the deadline of the call.
 
-    `prices` are USD per request by provider name and override the provider's own. `layers` wrap each single request,
-    the outermost first; `on_headers` gets the headers of every reply.
+    `layers` wrap each single request, the outermost first: a retry, a rate limiter, a stopwatch. `prices` are USD per
+    request by provider name and override the provider's own. `on_headers` gets the headers of every reply.
     """
 
     provider: Provider
     client: httpx2.AsyncClient = field(repr=False)
-    retry: Retry = field(repr=False)
+    layers: Sequence[Layer[bytes]] = field(repr=False)
     timeout_seconds: float = 20.0
     prices: Mapping[str, float] = field(default_factory=dict)
-    layers: Sequence[Layer[bytes]] = field(default=(), repr=False)
     parser: ReplyParser = field(default=ReplyParser(), repr=False)
     on_headers: Callable[[Mapping[str, str]], None] = field(default=_ignore, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
@@ -109,7 +108,7 @@ class HttpSearcher:
 
     async def _page(self, request: HttpRequest, call: Call) -> tuple[bytes, dict[str, Hit]]:
         """A page's body, and its hits by URL."""
-        body = await self.retry(lambda: through(self.layers, partial(self._exchange, request, call), call), call)
+        body = await through(self.layers, partial(self._exchange, request, call), call)
         parse = without_key(self.provider).parse
         hits = await self.parser.read(list[Hit], parse, body, vendor=self.name, deadline=call)
         return body, {hit.url: hit for hit in hits}
