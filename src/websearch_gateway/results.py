@@ -515,6 +515,22 @@ class DocsStatus(_Snake):
     error: ErrorInfo | None = None
 
 
+class DocsDependency(_Snake):
+    """A package that a project uses. `indexed` names the site of its documentation; `problem` says why it has none."""
+
+    package: str = ""
+    version: str = ""
+    url: str = ""
+    indexed: str = ""
+    problem: str = ""
+
+
+class DocsProject(DocsStatus):
+    """The documentation of a project's direct dependencies, and the sites that were added for them."""
+
+    dependencies: tuple[DocsDependency, ...] = ()
+
+
 class Check(WireModel):
     """The health of one part of the gateway, and how to fix it."""
 

@@ -232,3 +232,62 @@ def test_a_package_is_added_by_its_name(sandbox, monkeypatch):
     assert (site["name"], site["version"], site["url"]) == ("heron", "1.0", f"{sandbox.url}/docs/1.0/")
     error = json.loads(ran("add", "pypi:nobody", "--json", code=1))["error"]
     assert (error["code"], "docs add URL NAME" in error["message"]) == ("VALIDATION", True)
+
+
+@pytest.fixture
+def project(sandbox, monkeypatch, tmp_path):
+    """A project that uses packages of the sandbox's registries."""
+    for name, value in sandbox.environment().items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "it").mkdir()
+    names = '["heron", "Heron_Tools", "tern", "nobody"]'
+    (tmp_path / "it" / "pyproject.toml").write_text(f'[project]\nname = "it"\ndependencies = {names}\n')
+    (tmp_path / "it" / "uv.lock").write_text('[[package]]\nname = "heron"\nversion = "1.0"\n')
+    (tmp_path / "it" / "package.json").write_text('{"dependencies": {"heron": "2.0.0"}}')
+    return str(tmp_path / "it")
+
+
+def test_the_dependencies_of_a_project_are_listed_and_indexed_only_with_a_yes(project, sandbox):
+    listed = json.loads(ran("add", "--project", project, "--json"))
+    assert [(one["package"], one["version"], one["indexed"]) for one in listed["dependencies"]] == [
+        ("pypi:heron", "1.0", ""),
+        ("pypi:heron-tools", "", ""),
+        ("pypi:tern", "", ""),
+        ("pypi:nobody", "", ""),
+        ("npm:heron", "2.0.0", ""),
+    ]
+    assert "names no documentation" in listed["dependencies"][2]["problem"]
+    assert "3 are not indexed. Index them with: --yes" in ran("add", "--project", project)
+    assert json.loads(ran("status", "--json"))["sites"] == []
+    quick = ("--delay", "0", "--max-pages", "2", "--browser", "never", "--json")
+    done = json.loads(ran("add", "--project", project, "--yes", *quick))
+    assert {(site["name"], site["version"], site["url"]) for site in done["sites"]} == {
+        ("heron", "1.0", f"{sandbox.url}/docs/1.0/"),
+        ("heron-tools", "0.4", f"{sandbox.url}/docs/2.0/"),
+    }
+    assert [one["indexed"] for one in done["dependencies"]] == [
+        "heron 1.0",
+        "heron-tools 0.4",
+        "",
+        "",
+        "heron-tools 0.4",
+    ]
+    assert "Nothing is left to index" in ran("add", "--project", project, "--yes")
+
+
+def test_a_package_has_the_version_that_the_project_uses(project, sandbox):
+    quick = ("--delay", "0", "--max-pages", "2", "--json")
+    (site,) = json.loads(ran("add", "pypi:Heron", "--project", project, *quick))["sites"]
+    assert (site["version"], site["url"]) == ("1.0", f"{sandbox.url}/docs/1.0/")
+    assert (
+        "name one"
+        in json.loads(ran("add", "https://e.org/", "--project", project, "--json", code=1))["error"]["message"]
+    )
+
+
+def test_a_project_that_cannot_be_read_is_one_clear_error(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[project")
+    error = json.loads(ran("add", "--project", str(tmp_path), "--json", code=1))["error"]
+    assert (error["code"], "pyproject.toml is malformed" in error["message"]) == ("VALIDATION", True)
+    assert "none of pyproject.toml" in json.loads(ran("add", "--project", "/", "--json", code=1))["error"]["message"]
+    ran("add", code=2)

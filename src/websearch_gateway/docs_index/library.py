@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,14 +15,46 @@ from websearch_gateway.docs_index.crawl.files import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source, ignore_progress
 from websearch_gateway.docs_index.crawl.scope import canonical, version_siblings
 from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, UrlFailure
-from websearch_gateway.docs_index.packages import Package, Registries
+from websearch_gateway.docs_index.packages import Package, Registries, package_of
+from websearch_gateway.docs_index.project import read_project
 from websearch_gateway.docs_index.selection import named, quoted
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
-from websearch_gateway.errors import ForbiddenUrlError, SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchError,
+    SearchFetchError,
+    SearchNotConfiguredError,
+    SearchValidationError,
+)
+from websearch_gateway.models import Deadline
 
+PROJECT_SECONDS = 30.0
 DEFAULT_LABEL = "latest"
 MOST_NAME_CHARS = 100
 MOST_BASE_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The direct dependencies of a project, and the versions in use of all packages by ecosystem."""
+
+    direct: tuple[Package, ...]
+    versions: Mapping[str, Mapping[str, str]]
+
+    def at_its_version(self, package: Package) -> Package:
+        """A package at the version that the project uses; unchanged if that is not known."""
+        version = package.version or self.versions[package.ecosystem].get(package.name, "")
+        return package_of(package.ecosystem, package.name, version)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """A package, where its documentation is, and the site by which it is indexed already; or why it has none."""
+
+    package: Package
+    url: str = ""
+    indexed: str = ""
+    problem: str = ""
 
 
 class DocsLibrary:
@@ -123,6 +155,36 @@ class DocsLibrary:
                 await self.store.delete_version(added.id)
                 added = first
             return added, note
+
+    async def project(self, folder: str) -> Project:
+        """The direct dependencies of the project in a folder, and the versions that it uses.
+
+        Raises:
+            SearchValidationError: the folder is not that of a project, or a file of it cannot be used.
+            SearchTimeoutError: the files take too long to read.
+        """
+        try:
+            read = await self.runner.workers.run(read_project, folder, deadline=Deadline.after(PROJECT_SECONDS))
+        except SearchFetchError as error:
+            raise SearchValidationError("The files of the project take too much time or memory to read.") from error
+        if read["problem"]:
+            raise SearchValidationError(read["problem"])
+        direct = tuple(package_of(ecosystem, name, version) for ecosystem, name, version in read["direct"])
+        return Project(direct, read["versions"])
+
+    async def documented(self, package: Package) -> Dependency:
+        """Where the documentation of a package is, and whether it is indexed. Errors are its `problem`."""
+        if self.registries is None:
+            raise SearchNotConfiguredError("No registry of packages is set.")
+        try:
+            found = await self.registries.find(package)
+        except SearchError as error:
+            return Dependency(package, problem=error.message)
+        known = await self._same_site(found.url)
+        versions = await self.store.versions()
+        known = known or next((v for v in versions if (v.name, v.label) == (package.name, found.version)), None)
+        is_indexed = known is not None and known.status != "failed"
+        return Dependency(package, found.url, f"{known.name} {known.label}" if known and is_indexed else "")
 
     async def _same_site(self, url: str) -> SiteVersion | None:
         """The version that begins at an address, or did before the site moved."""

@@ -21,7 +21,7 @@ import typer
 from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, JsonOption, run
 from websearch_gateway.entrypoints.cli.serving import exit_on_error, serve_over_http, settings_of
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
+from websearch_gateway.results import DocsProject, DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
 from websearch_gateway.settings import Settings, config_path
 
 if TYPE_CHECKING:
@@ -130,11 +130,19 @@ BrowserOption = Annotated[
     Literal["never", "auto", "always"] | None, typer.Option(help="Run the pages' scripts. Default: auto.")
 ]
 HeaderOption = Annotated[list[str] | None, typer.Option(help="A header `Name: value` to send (repeatable).")]
+_ADD = ("websearch-gateway", "docs", "add")
+SourceArgument = Annotated[
+    str | None, typer.Argument(help="A URL, a package such as pypi:NAME, a folder, a zip or tar.")
+]
+ProjectOption = Annotated[
+    str | None, typer.Option(help="A project's folder: add what it depends on, or SOURCE at the version that it uses.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Index what --project lists, without asking.")]
 BaseOption = Annotated[str | None, typer.Option(help="The web address of the folder or archive, for citations.")]
 
 
 def add(
-    source: Annotated[str, typer.Argument(help="A URL, a package such as pypi:NAME, a folder, or a zip or tar.")],
+    source: SourceArgument = None,
     name: Annotated[str | None, typer.Argument(help="The name of the site. Default: its host.")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")] = None,
     version: Annotated[str | None, typer.Option("--version", help="The same as VERSION.")] = None,
@@ -145,27 +153,34 @@ def add(
     browser: BrowserOption = None,
     header: HeaderOption = None,
     base_url: BaseOption = None,
+    project: ProjectOption = None,
+    yes: YesOption = False,
     background: BackgroundOption = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
     """Crawl a site and index it. The same command again resumes. Options are kept until others are given."""
+    from websearch_gateway.entrypoints.cli.project import add_project, at_its_version
     from websearch_gateway.entrypoints.cli.render_docs import show_status
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
 
-        globs = {"include": tuple(include or ()) or None, "exclude": tuple(exclude or ()) or None}
-        headers = tuple(_header(line) for line in header or ()) or None
-        given = {**globs, "max_pages": max_pages, "delay": delay, "browser": browser, "headers": headers}
-        options: dict[str, Any] = {k: v for k, v in {**given, "base_url": base_url}.items() if v is not None}
+        options: dict[str, Any] = {"max_pages": max_pages, "delay": delay, "browser": browser, "base_url": base_url}
+        options |= {"include": tuple(include or ()) or None, "exclude": tuple(exclude or ()) or None}
+        options["headers"] = tuple(_header(line) for line in header or ()) or None
+        options = {name: value for name, value in options.items() if value is not None}
+        crawled = partial(_crawled, background=background, config=config, as_json=as_json, discards=True)
         async with open_gateway(settings) as gateway:
-            site, note = await gateway.add_docs(source, name, version or label, **options)
-            again = f"websearch-gateway docs add {shlex.join([source, site.name, site.label])}"
-            crawled = partial(_crawled, background=background, config=config, as_json=as_json, discards=True)
-            status = await crawled(gateway, [site], again)
+            if source is None:
+                return await add_project(gateway, project or ".", options, crawled, yes=yes, as_json=as_json)
+            place = await at_its_version(gateway, source, project)
+            site, note = await gateway.add_docs(place, name, version or label, **options)
+            status = await crawled(gateway, [site], shlex.join([*_ADD, place, site.name, site.label]))
             return status.model_copy(update={"message": f"{note} {status.message}".strip()})
 
+    if source is None and project is None:
+        raise typer.BadParameter("give a source, or --project", param_hint="SOURCE")
     _failing(run(act, show_status, as_json=as_json, config=config))
 
 
@@ -363,7 +378,8 @@ def _header(line: str) -> tuple[str, str]:
 
 def _failing(status: DocsStatus) -> None:
     """Exit code 1 if a site could not be crawled to its end."""
-    if any(site.status in ("failed", "paused") for site in status.sites):
+    failed = [site for site in status.sites if site.status in ("failed", "paused")]
+    if failed and not (isinstance(status, DocsProject) and all("robots.txt" in site.reason for site in failed)):
         raise typer.Exit(1)
 
 

@@ -13,7 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from websearch_gateway.docs_index.reading import NO_SITE
-from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsSiteStatus, DocsStatus
+from websearch_gateway.results import (
+    DocsProject,
+    DocsReadResponse,
+    DocsSearchResponse,
+    DocsSites,
+    DocsSiteStatus,
+    DocsStatus,
+)
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
@@ -43,14 +50,26 @@ def show_sites(result: DocsSites) -> None:
 
 
 def show_status(result: DocsStatus) -> None:
-    """A paragraph per version, with its failures."""
+    """The dependencies of a project, then a paragraph per version, with its failures."""
     console = Console()
+    is_project = isinstance(result, DocsProject)
+    if isinstance(result, DocsProject):
+        _show_dependencies(result, console)
     if result.message:
         console.print(Text(result.message))
-    elif not result.sites:
+    elif not result.sites and not is_project:
         console.print(NO_SITE)
     for site in result.sites:
         _show_site(site, console)
+
+
+def _show_dependencies(result: DocsProject, console: Console) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("package", "version", "indexed", "documentation"):
+        table.add_column(name, overflow="fold")
+    for one in result.dependencies:
+        table.add_row(Text(one.package), Text(one.version), Text(one.indexed or "no"), Text(one.url or one.problem))
+    console.print(table)
 
 
 def show_hits(result: DocsSearchResponse) -> None:
