@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import date
 from types import TracebackType
@@ -276,15 +277,19 @@ class Bill:
 
 
 class OneTask(Generic[T]):
-    """Work that several parts of a call need and that is done once. Leaving the context cancels it."""
+    """Work that several parts of a call need and that is done once. Leaving the context cancels it.
+
+    It belongs to the call, not to the part that begins it, so its spans are beside those of the parts.
+    """
 
     def __init__(self) -> None:
+        self._context = copy_context()
         self._task: asyncio.Task[T] | None = None
 
     async def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The result of the `work` of the first caller."""
         if self._task is None:
-            self._task = asyncio.create_task(work())
+            self._task = asyncio.create_task(work(), context=self._context)
         return await asyncio.shield(self._task)
 
     async def __aenter__(self) -> Self:

@@ -77,6 +77,17 @@ async def test_every_engine_says_which_model_replied_and_why_it_stopped(
     assert attributes["gen_ai.usage.input_tokens"] > 0
 
 
+async def test_the_search_behind_an_engine_is_beside_it_since_it_belongs_to_the_question(
+    gateway: Open, sandbox: Sandbox, spans: Spans
+) -> None:
+    settings = {name.lower(): value for name, value in engines(sandbox.url)["llm"].items()}
+    async with gateway(answer_engines="llm", search_providers="serper", **settings) as opened:
+        await opened.search(TOWER)
+    below = spans.tree()["search_web"]["answer"]
+    assert {"upstream llm", "upstream serper"} <= below.keys()
+    assert "upstream serper" not in below["upstream llm"]
+
+
 async def test_embeddings_of_a_server_have_a_span(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
     server = {"embedding_server_url": f"{sandbox.url}/openai/v1", "embedding_server_api_key": OPENAI_KEY}
     async with gateway(**server, embedding_model_name="text-embedding-3-small") as opened:
