@@ -95,6 +95,7 @@ def test_a_true_sentence_in_other_words_is_a_paraphrase(sentence: str) -> None:
         "How long is the bridge?",
         "The moon is made of green cheese.",
         "",
+        "The temperature never sank to -12 °C in 1956.",
     ],
 )
 def test_an_altered_sentence_is_refused(sentence: str) -> None:

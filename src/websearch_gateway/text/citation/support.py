@@ -68,6 +68,11 @@ _SUPERLATIVES = stem_set(
 _LEAST_FACTS = 2
 _UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _STRONG = frozenset(("all", "most", "only", "few", "half"))
+_REFUSALS = stem_set(
+    "refused declined prohibited banned forbade forbidden lacks failed denied rejected prevented stopped excluded "
+    "avoided abstain ended banished unlike impossible unable unresponsive absent hardly"
+)
+"""What one writer says with these words another one says with "not"."""
 _DEMONYM = re.compile(r"(?:ese|ish|ians?|ans?|ern|ns?|i)$")
 
 
@@ -91,7 +96,7 @@ def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Suppor
     if not said or _missing_facts(said, there, passage):
         return None
     signs = frozenset[str]().union(*(word.signs for word in there))
-    if any(word.signs & _STRONG - signs for word in said):
+    if any(word.signs & _STRONG - signs for word in said) or _is_denied_alone(said, there, signs):
         return None
     known = passage.context.union(word.text for word in there)
     if _share(said, known) < SHARE and not _is_foreign(sentence, quotes[0], said):
@@ -140,6 +145,13 @@ def _denies_otherwise(sentence: str, quotes: Sequence[Quote]) -> bool:
     if language_of(sentence) == language_of(quotes[0].text) == "en":
         return False
     return bool(DENIES.search(sentence)) != any(DENIES.search(quote.text) for quote in quotes)
+
+
+def _is_denied_alone(said: Sequence[Word], there: Sequence[Word], signs: Collection[str]) -> bool:
+    """Whether only the sentence denies something, and no word of the quotes refuses or lacks it."""
+    if "not" in signs or not any("not" in word.signs for word in said):
+        return False
+    return _REFUSALS.isdisjoint(word.text for word in (*said, *there))
 
 
 def _is_foreign(sentence: str, quote: Quote, said: Sequence[Word]) -> bool:
