@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from websearch_gateway.errors import SearchError, SearchTimeoutError, SearchValidationError, Unavailable
-from websearch_gateway.models import LOCAL, Caller, Claim, Deadline, Page, WebSearchRequest
+from websearch_gateway.models import LOCAL, Call, Caller, Claim, Deadline, Page, WebSearchRequest
 from websearch_gateway.pipeline.guard import Guard, one_deadline
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.web_results import Outcome, read_pages
@@ -57,14 +57,14 @@ class ClaimChecking:
             if not 1 <= len(asked) <= MOST_CLAIMS:
                 raise _invalid(f"`claims` must be 1 to {MOST_CLAIMS} claims.", f"1-{MOST_CLAIMS}")
             async with one_deadline(self.web.deadline_seconds) as deadline:
-                call = _Call(caller, deadline, progress)
+                call = _Call(deadline.at, deadline.clock, progress=progress, caller=caller)
                 urls = await self._urls(asked, call)
                 pages = await self._pages(asked, urls, call)
-                found = await self._judged(asked, urls, pages, deadline)
+                found = await self._judged(asked, urls, pages, call)
             event.served("page", len(found))
         checked = tuple(_verdict(one.claim, of_claim, found) for one, of_claim in zip(asked, urls, strict=True))
         return CheckedClaims(
-            claims=checked, cost_usd=round(call.cost_usd, 6), warnings=tuple(dict.fromkeys(call.warnings))
+            claims=checked, cost_usd=round(call.bill.usd, 6), warnings=tuple(dict.fromkeys(call.warnings))
         )
 
     def _checked(self, number: int, given: Claim) -> Claim:
@@ -83,7 +83,7 @@ class ClaimChecking:
         searched = [number for number, one in enumerate(claims) if not one.urls]
         if searched:
             await call.progress(f"Searching for {len(searched)} claims")
-        gate, seconds = asyncio.Semaphore(AT_ONCE), call.deadline.remaining() * SEARCH_SHARE
+        gate, seconds = asyncio.Semaphore(AT_ONCE), call.remaining() * SEARCH_SHARE
         found = await asyncio.gather(
             *(self._searched(claims[number].claim, call, gate, seconds) for number in searched)
         )
@@ -114,8 +114,8 @@ class ClaimChecking:
             return SearchTimeoutError(f"No results came within {seconds:g} s.")
         # Only what was found: a caller must not make an address known by claiming it.
         await self.reading.provenance.remember(response, call.caller)
-        call.cost_usd += response.cost_usd
-        call.warnings += response.warnings
+        call.bill.book(response.cost_usd)
+        call.warnings.extend(response.warnings)
         return tuple(one.link for one in response.results)
 
     async def _pages(self, claims: Sequence[Claim], urls: Sequence[Sequence[str]], call: _Call) -> Mapping[str, Page]:
@@ -123,8 +123,8 @@ class ClaimChecking:
         named = {url for one in claims for url in one.urls}
         found = {url for of_claim in urls for url in of_claim} - named
         await call.progress(f"Reading {len(named) + len(found)} pages")
-        seconds = call.deadline.remaining()
-        earlier = call.deadline.within(seconds - min(CHECK_RESERVE_SECONDS, seconds / 10))
+        seconds = call.remaining()
+        earlier = call.within(seconds - min(CHECK_RESERVE_SECONDS, seconds / 10))
         given = _Given(self.reading, call)
         outcomes: dict[str, Outcome] = {}
         for some in await asyncio.gather(
@@ -165,14 +165,10 @@ class ClaimChecking:
         return verdicts
 
 
-@dataclass(slots=True)
-class _Call:
-    """One call, with what it costs and what went wrong so far."""
+@dataclass(frozen=True, slots=True)
+class _Call(Call):
+    """One call, with what went wrong so far."""
 
-    caller: Caller
-    deadline: Deadline
-    progress: Progress
-    cost_usd: float = 0.0
     warnings: list[str] = field(default_factory=list)
 
 
@@ -186,7 +182,7 @@ class _Given:
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         page, unknown = await self.reading.read(url, self.call.caller, deadline)
-        self.call.warnings += unknown
+        self.call.warnings.extend(unknown)
         return page
 
 
