@@ -13,7 +13,7 @@ from bench.table import Row, milliseconds
 from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.models import WebSearchRequest
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.sandbox.pages import library
+from websearch_gateway.sandbox.small_web import library
 from websearch_gateway.settings import load_settings
 
 PAGES = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from websearch_gateway.answers.catalogue import Model
 from websearch_gateway.answers.http_engine import HttpEngine
-from websearch_gateway.answers.models import Model
 from websearch_gateway.answers.table import ENGINES, Outside
 from websearch_gateway.models import Deadline, Gathered, SearchQuery
 from websearch_gateway.net.address import AddressPolicy

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from websearch_gateway.answers.catalogue import Billed, Limits, LongPrompt, Model
 from websearch_gateway.answers.common import (
     CUT_OFF,
     Json,
@@ -26,7 +27,6 @@ from websearch_gateway.answers.common import (
     parsed_or_empty,
     typed,
 )
-from websearch_gateway.answers.models import Billed, Limits, LongPrompt, Model
 from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,

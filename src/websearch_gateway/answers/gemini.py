@@ -14,6 +14,7 @@ from datetime import date, datetime
 
 from pydantic import SecretStr
 
+from websearch_gateway.answers.catalogue import Billed, EarlierPrices, Limits, Model
 from websearch_gateway.answers.common import (
     CUT_OFF,
     Json,
@@ -30,7 +31,6 @@ from websearch_gateway.answers.common import (
     parsed_or_empty,
     typed,
 )
-from websearch_gateway.answers.models import Billed, EarlierPrices, Limits, Model
 from websearch_gateway.errors import RATE_LIMITED, SearchAuthError, SearchError, SearchFetchError, SearchProviderError
 from websearch_gateway.models import Answer, Deadline, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.client import Reply

@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from websearch_gateway.answers.catalogue import Billed, Limits, Model, find_model
 from websearch_gateway.answers.common import (
     CUT_OFF,
     LINK_RULE,
@@ -34,7 +35,6 @@ from websearch_gateway.answers.common import (
     parsed_or_empty,
     typed,
 )
-from websearch_gateway.answers.models import Billed, Limits, Model, find_model
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,

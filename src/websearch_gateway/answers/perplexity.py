@@ -11,6 +11,7 @@ from datetime import date, datetime
 
 from pydantic import SecretStr
 
+from websearch_gateway.answers.catalogue import Billed, Limits, Model
 from websearch_gateway.answers.common import (
     CUT_OFF,
     MARK_RULE,
@@ -28,7 +29,6 @@ from websearch_gateway.answers.common import (
     typed,
 )
 from websearch_gateway.answers.marks import resolve_marks
-from websearch_gateway.answers.models import Billed, Limits, Model
 from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,

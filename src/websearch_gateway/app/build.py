@@ -15,9 +15,9 @@ from websearch_gateway.admin.doctor import Doctor
 from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.admin.operations import Operations
 from websearch_gateway.answers.table import Outside
-from websearch_gateway.app.docs import LazyDocs, is_indexed, lazy_docs
 from websearch_gateway.app.domains import OperatorDomains, address_policy, outbound, trusted_domains
 from websearch_gateway.app.gateway import Caches, Gateway, open_caches
+from websearch_gateway.app.lazy_docs import LazyDocs, is_indexed, lazy_docs
 from websearch_gateway.app.page_reading import COMPOSE, SHORTLIST, WARM_UP, PageReaders, open_reading
 from websearch_gateway.app.upstreams import Upstreams, answering, open_engines, open_upstreams
 from websearch_gateway.cache.results import RawResult, ResultCache

@@ -14,7 +14,7 @@ from websearch_gateway.admin.cache_admin import CacheAdmin, Memory
 from websearch_gateway.admin.doctor import Doctor
 from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.admin.operations import Operations
-from websearch_gateway.app.docs import LazyDocs
+from websearch_gateway.app.lazy_docs import LazyDocs
 from websearch_gateway.cache.results import (
     ANSWERS,
     RAW_RESULTS,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.entrypoints.error_info import describe
 from websearch_gateway.entrypoints.reply import fit_content
 from websearch_gateway.errors import SearchError, shown
 from websearch_gateway.models import Caller, ContentRequest

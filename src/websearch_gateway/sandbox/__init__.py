@@ -20,7 +20,7 @@ from websearch_gateway.sandbox.keys import (
     environment,
     key_of,
 )
-from websearch_gateway.sandbox.server import Sandbox, serving
+from websearch_gateway.sandbox.running import Sandbox, serving
 
 if TYPE_CHECKING:
     from websearch_gateway.sandbox.app import create_app

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from websearch_gateway.sandbox.board import TRANSPORT_KINDS, Board, Fault, kinds_of
 from websearch_gateway.sandbox.keys import engines, environment
-from websearch_gateway.sandbox.pages import library
+from websearch_gateway.sandbox.small_web import library
 from websearch_gateway.sandbox.vendor import VendorRefusal, json_object, origin
 
 

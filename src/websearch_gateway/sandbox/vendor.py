@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.pages import best_sentences, search
+from websearch_gateway.sandbox.small_web import best_sentences, search
 
 _SITE = re.compile(r"(?<!\S)\(?(-?)site:([^\s)]+)\)?")
 

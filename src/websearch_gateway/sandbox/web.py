@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from websearch_gateway.sandbox.documentation import ROUTES as DOCUMENTATION
 from websearch_gateway.sandbox.documentation import sitemap_url
-from websearch_gateway.sandbox.pages import library, render
+from websearch_gateway.sandbox.small_web import library, render
 from websearch_gateway.sandbox.vendor import clock, origin
 
 _TIDES = {"station": "Gull Harbour", "unit": "m", "high": [["04:12", 3.9], ["16:31", 4.1]], "low": [["10:20", 0.7]]}

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from websearch_gateway.answers import models
+from websearch_gateway.answers import catalogue
 from websearch_gateway.answers.common import applying
 from websearch_gateway.answers.llm.chat import Chat, PromptTooLong, Written
 from websearch_gateway.answers.llm.checked import Checked, NumberedPassage, checked_draft, numbered_passages
@@ -46,7 +46,7 @@ class LlmEngine:
     workers: Workers = field(repr=False)
     evidence_tokens: int = 6000
     answer_usd: float = 0.0
-    now: Callable[[], datetime] = field(default=lambda: models.utc_now(), repr=False)
+    now: Callable[[], datetime] = field(default=lambda: catalogue.utc_now(), repr=False)
     mark: Callable[[], str] = field(default=_fresh_mark, repr=False)
     name: str = "llm"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.entrypoints.error_info import describe
 from websearch_gateway.settings import Settings, load_settings
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from websearch_gateway.entrypoints.claims import SCOPES, InvalidToken
-from websearch_gateway.entrypoints.http.pages import page_reply, sign_in_page
+from websearch_gateway.entrypoints.http.html import page_reply, sign_in_page
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
 from websearch_gateway.entrypoints.http.static_tokens import PREFIX
 from websearch_gateway.errors import SearchError

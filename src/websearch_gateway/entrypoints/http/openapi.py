@@ -21,7 +21,7 @@ from websearch_gateway import __version__
 from websearch_gateway.entrypoints.http.compatible.base import Compatible
 from websearch_gateway.entrypoints.http.compatible.routes import BY_PATH
 from websearch_gateway.entrypoints.http.compatible.tavily import not_offered
-from websearch_gateway.entrypoints.http.pages import Html, document, joined, page_reply, tag
+from websearch_gateway.entrypoints.http.html import Html, document, joined, page_reply, tag
 from websearch_gateway.entrypoints.http.replies import json_reply
 from websearch_gateway.entrypoints.http.rest import paths_of
 from websearch_gateway.entrypoints.tools import Tool

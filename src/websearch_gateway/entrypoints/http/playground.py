@@ -21,9 +21,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.entrypoints.error_info import describe
 from websearch_gateway.entrypoints.http.authentication import caller_of, require_scope
-from websearch_gateway.entrypoints.http.pages import Html, document, page_reply, policy, tag
+from websearch_gateway.entrypoints.http.html import Html, document, page_reply, policy, tag
 from websearch_gateway.entrypoints.http.replies import failure, own_shape, refusal
 from websearch_gateway.entrypoints.http.rest import json_object
 from websearch_gateway.entrypoints.lazy import LazyGateway

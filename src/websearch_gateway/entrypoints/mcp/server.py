@@ -49,7 +49,7 @@ from pydantic import BaseModel
 
 from websearch_gateway import __version__
 from websearch_gateway.entrypoints.claims import may_use
-from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.entrypoints.error_info import describe
 from websearch_gateway.entrypoints.exporting import exporting
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.mcp.unreadable import SurrogateFixStream

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from websearch_gateway.docs_index.store import has_site
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool
-from websearch_gateway.entrypoints.tools.docs import DOCS
+from websearch_gateway.entrypoints.tools.documentation import DOCS
 from websearch_gateway.entrypoints.tools.operating import ADMIN, CACHE, OPS
 from websearch_gateway.entrypoints.tools.read import READ
-from websearch_gateway.entrypoints.tools.search import ANSWER, SEARCH
+from websearch_gateway.entrypoints.tools.searching import ANSWER, SEARCH
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings
 

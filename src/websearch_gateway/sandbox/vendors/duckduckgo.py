@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.pages import Match, search
+from websearch_gateway.sandbox.small_web import Match, search
 from websearch_gateway.sandbox.vendor import (
     DAYS,
     Vendor,

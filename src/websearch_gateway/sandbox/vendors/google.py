@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.keys import GOOGLE_ENGINE, key_of
-from websearch_gateway.sandbox.pages import Match, search
+from websearch_gateway.sandbox.small_web import Match, search
 from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, whole, within_sites
 
 _MOST_PER_PAGE, _MOST_RESULTS = 10, 100

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.keys import key_of
-from websearch_gateway.sandbox.pages import search
+from websearch_gateway.sandbox.small_web import search
 from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, bearer, clock, json_object, origin, within_domains
 
 _DEPTHS = frozenset({"flash", "fast", "standard", "deep"})

@@ -27,7 +27,7 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.board import OPENAI_KINDS
 from websearch_gateway.sandbox.keys import OPENAI_KEY
-from websearch_gateway.sandbox.pages import Match, Page, best_sentences, search, terms
+from websearch_gateway.sandbox.small_web import Match, Page, best_sentences, search, terms
 from websearch_gateway.sandbox.vendor import Vendor, bearer, clock, json_object, origin
 from websearch_gateway.sandbox.vendors.openai_rules import (
     MODELS,

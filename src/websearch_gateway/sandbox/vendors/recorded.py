@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.keys import key_of
-from websearch_gateway.sandbox.pages import search
+from websearch_gateway.sandbox.small_web import search
 from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, clock, origin
 from websearch_gateway.settings.providers import ProviderRow
 

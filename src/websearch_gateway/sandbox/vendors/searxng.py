@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.pages import Match, search
+from websearch_gateway.sandbox.small_web import Match, search
 from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, parameters, whole
 
 _PER_PAGE = 10

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.keys import key_of
-from websearch_gateway.sandbox.pages import Match, library, search
+from websearch_gateway.sandbox.small_web import Match, library, search
 from websearch_gateway.sandbox.vendor import (
     DAYS,
     Vendor,

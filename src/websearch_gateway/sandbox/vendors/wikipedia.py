@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.pages import Match, search
+from websearch_gateway.sandbox.small_web import Match, search
 from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, clock, origin, whole
 
 _MOST, _MOST_INTRODUCTIONS = 500, 20

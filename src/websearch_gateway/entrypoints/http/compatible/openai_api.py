@@ -18,7 +18,7 @@ from uuid import uuid4
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
-from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.entrypoints.error_info import describe
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
 from websearch_gateway.entrypoints.reply import fit_answer
 from websearch_gateway.errors import SearchValidationError

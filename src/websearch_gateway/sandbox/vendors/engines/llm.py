@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.board import ENGINE_KINDS
 from websearch_gateway.sandbox.keys import LLM_MODEL
-from websearch_gateway.sandbox.pages import terms
+from websearch_gateway.sandbox.small_web import terms
 from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, fault_of, json_object
 
 _PASSAGE = re.compile(r"^\[(\d+)\] ([^\n]*)\n(.*?)(?=^\[\d+\] |^</passages)", re.MULTILINE | re.DOTALL)

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.board import ENGINE_KINDS
 from websearch_gateway.sandbox.keys import key_of
-from websearch_gateway.sandbox.pages import search
+from websearch_gateway.sandbox.small_web import search
 from websearch_gateway.sandbox.vendor import (
     Vendor,
     VendorRefusal,

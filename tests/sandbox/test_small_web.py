@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.sandbox.pages import Page, best_sentences, library, render, search, split_sentences, terms
+from websearch_gateway.sandbox.small_web import Page, best_sentences, library, render, search, split_sentences, terms
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 PAGES = list(library().values())
