@@ -258,7 +258,9 @@ _MOST_LABEL = 30
 
 def strip_furniture(root: Any) -> None:
     """Remove line numbers, buttons and labels around code; write tables and lines of code as `<pre>`."""
-    for element in root.xpath("//*[@class or @role or @style or @data-nosnippet or self::button]"):
+    classes = [name for name in set(root.xpath("//@class", smart_strings=False)) if _kind(name)]
+    paths = ["//button | //*[@role = 'tablist' or contains(@style, 'user-select') or @data-nosnippet]"]
+    for element in root.xpath(" | ".join(paths + ["//*[@class]"] * bool(classes))):
         kind = _kind(element.get("class", ""))
         if _is_furniture(element, kind):
             _remove(element)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -197,7 +198,7 @@ def _only_article(page: Outline, main: Container) -> Container:
 
 
 def blank(page: Outline, keep: Mask) -> None:
-    """Remove the text of dropped blocks from the DOM."""
+    """Remove the text of dropped blocks from the DOM, and most elements in an element of which nothing is kept."""
     for block, kept in zip(page.blocks, keep, strict=True):
         if not kept:
             for element, where in block.slots:
@@ -205,6 +206,16 @@ def blank(page: Outline, keep: Mask) -> None:
                     element.attrib.pop("alt", None)
                 else:
                     setattr(element, where, None)
+    below = 0  # the number of blocks up to the end of the last element that needs no further look
+    for container in page.containers:
+        if below < container.end and container.start < container.end:
+            is_dropped = not keep[container.start : container.end].any()
+            if is_dropped:
+                del container.element[1:]  # one stays, so that a heading does not take it for an empty target of links
+                for child in container.element:
+                    child.clear()
+            if is_dropped or container.tag == "table":  # the cells and tables in a table count, even without text
+                below = container.end
 
 
 _COMMENTS = re.compile(r"comment|disqus|respond\b|replies", re.IGNORECASE)
@@ -237,4 +248,9 @@ def _inside(page: Outline, names: re.Pattern[str], most: int) -> Mask:
 
 
 def _is_named(element: Any, names: re.Pattern[str]) -> bool:
-    return element.tag in _BLOCKS and bool(names.search(f"{element.get('class', '')} {element.get('id', '')}"))
+    return element.tag in _BLOCKS and any(_has(names, element.get(key, "")) for key in ("class", "id"))
+
+
+@lru_cache(maxsize=20_000)
+def _has(names: re.Pattern[str], name: str) -> bool:
+    return bool(names.search(name))

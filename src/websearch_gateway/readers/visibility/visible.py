@@ -90,7 +90,9 @@ class _Survey:
     invisible; hidden elements in `spared` count as visible.
     """
 
-    def __init__(self, tree: HtmlElement, styles: Styles, spared: Set[object]) -> None:
+    def __init__(
+        self, tree: HtmlElement, telling: list[HtmlElement], styles: Styles, spared: Set[object] = frozenset()
+    ) -> None:
         self.hidden: list[HtmlElement] = []
         self.noscripts: list[HtmlElement] = []
         self.texts: list[HtmlElement] = []
@@ -103,15 +105,14 @@ class _Survey:
         knows_colors = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
         text_style = TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle()
         self._children: dict[tuple[Shape, TextStyle, bool, int, bool], dict[_Kind | None, _Place]] = {}
-        self._walk(tree, _Place(None, text_style, False, False, NONE, False, {}))
+        self._walk(telling, {tree.getparent(): _Place(None, text_style, False, False, NONE, False, {})})
 
     @cached_property
     def _controlled(self) -> Set[str]:
         return controlled_ids(self._tree)
 
-    def _walk(self, tree: HtmlElement, outside: _Place) -> None:
-        places = {tree.getparent(): outside}
-        for element in tree.iter():
+    def _walk(self, telling: list[HtmlElement], places: dict[HtmlElement, _Place]) -> None:
+        for element in telling:
             above = places.get(element.getparent())
             if above is None:  # inside an element that is left out as a whole
                 continue
@@ -206,6 +207,26 @@ class _Survey:
         return text_chars(self._tree) - sum(map(text_chars, unseen)) - sum(len(text.strip()) for text in blind)
 
 
+def _telling(tree: HtmlElement) -> list[HtmlElement]:
+    """The elements with text or an alternative text in or right after them, in document order; no other can hide any.
+
+    They are some six in ten of the elements of a page.
+    """
+    holders = set(tree.xpath("//*[@alt]"))
+    found = []
+    for element in reversed(list(tree.iter())):  # so an element comes after everything in it
+        holds = element in holders or (_has_text(element.text) and element.tag not in NEVER_TEXT)
+        precedes = _has_text(element.tail)
+        if holds or precedes:
+            holders.add(element.getparent())
+        if holds:
+            holders.add(element)
+        if holds or precedes or element is tree:
+            found.append(element)
+    found.reverse()
+    return found
+
+
 def _has_text(text: str | None) -> bool:
     return text is not None and not text.isspace()
 
@@ -223,13 +244,14 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     unfold_shadows(tree)
     styles = Styles.of(style_sheets(tree), tree)
     notes = []
-    survey, spared = _Survey(tree, styles, frozenset()), set[object]()
+    telling, spared = _telling(tree), set[object]()
+    survey = _Survey(tree, telling, styles)
     for _ in range(MAX_REVEALED):
         largest = max(survey.hidden, key=text_chars, default=None)
         if largest is None or text_chars(largest) <= survey.visible_chars():
             break
         spared.add(largest)
-        survey = _Survey(tree, styles, spared)
+        survey = _Survey(tree, telling, styles, spared)
     if spared:
         notes.append("Most of the page is hidden until its scripts run; its hidden text was read too.")
     without_scripts = sum(map(text_chars, survey.noscripts))

@@ -46,10 +46,10 @@ def likelihoods(page: Measures, found: str | None) -> MeasuresFloats:
 def matrix(page: Measures, found: str) -> MeasuresFloats:
     """The features of each block: shape (blocks, features), float32, in the order of `columns`."""
     values = columns(page, found).values()
-    rows: MeasuresFloats = page.np.empty((len(page.words), len(values)), page.np.float32)
-    for place, column in enumerate(values):
-        rows[:, place] = column
-    return rows
+    table: MeasuresFloats = page.np.empty((len(values), len(page.words)), page.np.float32)
+    for row, column in zip(table, values, strict=True):
+        row[:] = column
+    return table.T
 
 
 def columns(page: Measures, found: str) -> dict[str, Any]:
@@ -260,9 +260,11 @@ class Trees:
     def _scores(self, rows: Floats) -> Floats:
         import numpy as np
 
-        ruled_out = np.where(rows[:, self.feature] > self.threshold, self.left, np.uint16(0))
-        leaves = self.first[~np.bitwise_or.reduce(ruled_out, axis=2)]
-        scores: Floats = self.value[np.arange(len(self.value)), leaves].sum(axis=1)
+        # Each value of a feature is beside those of the other blocks: that is three times as fast as a row per block.
+        above = rows.T[self.feature] > self.threshold[:, :, None]
+        ruled_out = np.bitwise_or.reduce(np.where(above, self.left[:, :, None], np.uint16(0)), axis=1)
+        leaves = self.first[~ruled_out]
+        scores: Floats = self.value[np.arange(len(self.value))[:, None], leaves].sum(axis=0)
         return scores
 
 
