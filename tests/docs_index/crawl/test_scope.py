@@ -4,6 +4,7 @@ from websearch_gateway.docs_index.crawl.scope import (
     MAX_LIKE,
     Scope,
     TrapDetector,
+    VersionFolders,
     canonical,
     is_only_followed,
     without_copies,
@@ -126,3 +127,54 @@ def test_a_copy_of_a_page_in_markdown_is_left_out_if_the_page_is_there():
     pages = [f"{START}{name}" for name in ("", "a.html", "b/", "c", "alone.md", "license.txt")]
     copies = [f"{START}{name}" for name in ("index.md", "a.html.md", "a.md", "b/index.html.md", "b.md", "c.txt")]
     assert without_copies([*copies, *pages]) == pages
+
+
+def versions_of(
+    *paths: str, start: str = "https://e.org/", wanted: str = "", before: tuple[str, ...] = ()
+) -> list[str]:
+    """The paths that are left."""
+    folders = VersionFolders(Scope.of(start), wanted)
+    folders.keep(f"https://e.org/{path}" for path in before)
+    folders.note(f"https://e.org/{path}" for path in paths)
+    return [path for path in paths if not folders.other(f"https://e.org/{path}")]
+
+
+@pytest.mark.parametrize(
+    ("paths", "left"),
+    [
+        (("1.0/a", "latest/a", "stable/a", "about"), ["stable/a", "about"]),
+        (("1.0/", "latest/"), ["latest/"]),
+        (("en/1.0/a", "en/2.0/a", "en/10.1/a", "en/11.0rc1/a", "en/dev/a"), ["en/10.1/a"]),
+        (("docs/current/a", "docs/17/a", "docs/16/a"), ["docs/current/a"]),
+        (("docs/intro", "docs/1.0/intro", "docs/2.0/intro", "blog/x"), ["docs/intro", "blog/x"]),
+        (("main/a", "v1.2/a"), ["v1.2/a"]),
+    ],
+)
+def test_of_versions_side_by_side_the_stable_or_latest_one_is_left(paths: tuple[str, ...], left: list[str]) -> None:
+    assert versions_of(*paths) == left
+
+
+def test_the_version_that_is_wanted_or_was_indexed_before_is_left() -> None:
+    paths = ("5.1/a", "v5.2/a", "stable/a")
+    assert versions_of(*paths, wanted="5.2.7") == ["v5.2/a"]
+    assert versions_of(*paths, wanted="9.9") == ["stable/a"]
+    assert versions_of("5.1/a", "5.2/a", before=("5.1/a", "5.1/b", "5.2/c")) == ["5.1/a"]
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ("1.0/a", "1.0/b", "about"),
+        ("releases/5.1/", "releases/5.2/", "intro"),
+        ("2023/a", "2024/a"),
+        ("v1/users", "v2/users"),
+        ("main/a", "dev/a"),
+        ("v1.2.html", "v1.3.html"),
+    ],
+)
+def test_other_folders_with_numbers_are_no_versions(paths: tuple[str, ...]) -> None:
+    assert versions_of(*paths) == list(paths)
+
+
+def test_a_start_that_is_a_version_has_none_below_it() -> None:
+    assert versions_of("5.2/1.0/a", "5.2/2.0/a", start="https://e.org/5.2/") == ["5.2/1.0/a", "5.2/2.0/a"]

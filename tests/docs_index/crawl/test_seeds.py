@@ -10,6 +10,8 @@ from tests.growth import too_much
 from websearch_gateway.docs_index.crawl import seeds
 from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.crawl.seeds import (
+    full_text_in,
+    full_text_pages,
     inventory,
     llms_urls,
     pages_in,
@@ -129,3 +131,39 @@ def test_a_sitemap_of_sitemaps_names_only_those_of_the_same_origin() -> None:
         b"<sitemapindex><loc>https://docs.example.org/m.xml</loc><loc>https://evil.example/m.xml</loc></sitemapindex>"
     )
     assert sitemap_in(Scope.of(BASE), listed) == ([], ["https://docs.example.org/m.xml"])
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "# One\nSource: https://e.org/one\n",
+        "# One\n\nURL: https://e.org/one\n",
+        "# One\n> **Source**: <https://e.org/one>\n",
+        '---\ntitle: One\nurl: "https://e.org/one"\n---\n\n# One\n',
+        "# One (https://e.org/one)\n",
+    ],
+)
+def test_a_full_text_is_cut_into_its_pages_which_name_their_addresses(head: str) -> None:
+    text = f"{head}\nFirst.\n\n```sh\n# no heading\n```\n\n## Part\n\n{head.replace('ne', 'ther')}\nSecond.\n"
+    pages = full_text_pages(text)
+    assert [(url, text[start:stop].partition("\n")[0][:5]) for _, url, start, stop in pages] == [
+        ("https://e.org/one", "# One"),
+        ("https://e.org/other", "# Oth"),
+    ]
+    assert "## Part" in text[slice(*pages[0][2:])]
+    assert "Second" not in text[slice(*pages[0][2:])]
+
+
+def test_pages_without_an_address_of_the_site_have_one_below_the_file() -> None:
+    body = b"# All\n\n## Zebras\n\nEat.\n\n## Zebras\n\nurl: https://evil.example/x\n\n## Lions\n\nSource: /3/lions\n"
+    found = full_text_in(Scope.of(BASE), body, f"{BASE}llms-full.txt")
+    assert [address for address, _, _ in found] == [
+        f"{BASE}llms-full.txt!/zebras",
+        f"{BASE}llms-full.txt!/zebras-2",
+        f"{BASE}lions",
+    ]
+
+
+@pytest.mark.parametrize("text", ["# a\n", "---\nurl: x\n", "```\n", "# a (", "source: /", "---\n"])
+def test_a_full_text_takes_linear_time(text: str) -> None:
+    assert too_much(full_text_pages, text) is None

@@ -25,6 +25,8 @@ FIRST_PAGES = 5
 MOST_FAILURES_IN_A_ROW = 10
 URLS_PER_PAGE = 5
 """The most addresses in the frontier, times `max_pages`: some sites generate addresses without end."""
+VERSIONS = "Of the versions below "
+"""Begins a reason that names the versions that are left out; a refresh in which no page has changed keeps it."""
 DAY = 86_400.0
 SHORTEST_REFRESH, LONGEST_REFRESH = 1 * DAY, 45 * DAY
 
@@ -108,6 +110,10 @@ class Crawler:
         await asyncio.to_thread(lambda: [self.work.traps.admit(url) for url in known])
         urls, self.work.defined = await self.work.source.seeds()
         self.work.loaded_inventories.add(f"{self.work.scope.origin}{self.work.scope.folder}")
+        if (versions := self.work.versions) is not None:
+            await asyncio.to_thread(versions.keep, known)
+            await asyncio.to_thread(versions.note, [*known, *urls])
+            urls = [url for url in urls if not self.work.is_other_version(url)]
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
 
     async def _crawl_pages(self, version: SiteVersion, tally: _Tally) -> None:
@@ -167,7 +173,10 @@ class Crawler:
             if not allowed:
                 tally.results["forbidden"] += 1
                 await self.store.finish_url(task, "skipped", "robots.txt forbids it")
-        return [task for task, allowed in zip(tasks, verdicts, strict=True) if allowed]
+        admitted = [task for task, allowed in zip(tasks, verdicts, strict=True) if allowed]
+        for task in (task for task in admitted if self.work.is_other_version(task.url)):
+            await self.store.finish_url(task, "skipped", "another version of the documentation")
+        return [task for task in admitted if not self.work.is_other_version(task.url)]
 
     def _stop_if_hopeless(self, tally: _Tally) -> None:
         """Raise Stop if the host keeps failing, or none of the first pages could be indexed."""
@@ -221,7 +230,9 @@ class Crawler:
         interval = _next_interval(version, changed=bool(tally.results["indexed"]), now=self.clock())
         most = version.options.max_pages
         cut = self._left(version, tally) <= 0 and await self.store.next_due(version.id) is not None
-        reason = self._only_start(version, now)
+        before = version.reason if version.reason.startswith(VERSIONS) else ""
+        summary = self.work.versions.summary() if self.work.versions is not None else ""
+        reason = self._only_start(version, now) or summary or before
         if cut:
             reason = f"Stopped at {most:,} pages, the limit of max_pages. `add` it again with more for the rest."
         await self.store.set_status(version.id, "completed", reason, refresh_at=self.clock() + interval)

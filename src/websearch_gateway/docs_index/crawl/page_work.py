@@ -15,7 +15,14 @@ from weakref import WeakValueDictionary
 
 from websearch_gateway.docs_index.crawl.chunking import drafted
 from websearch_gateway.docs_index.crawl.embedding import Embedding
-from websearch_gateway.docs_index.crawl.scope import MAX_DEPTH, Scope, TrapDetector, canonical, is_only_followed
+from websearch_gateway.docs_index.crawl.scope import (
+    MAX_DEPTH,
+    Scope,
+    TrapDetector,
+    VersionFolders,
+    canonical,
+    is_only_followed,
+)
 from websearch_gateway.docs_index.crawl.seeds import Defined
 from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, Source, body_hash
 from websearch_gateway.docs_index.crawl.symbols import MOST_SYMBOLS
@@ -81,6 +88,7 @@ class PageWork:
     defined: Defined = field(default_factory=dict)
     loaded_inventories: set[str] = field(default_factory=set)
     traps: TrapDetector = field(default_factory=TrapDetector)
+    versions: VersionFolders | None = None
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _whole: set[str] = field(default_factory=set)  # the bodies that need no scripts; others are the same for each page
     _looked: int = 0
@@ -202,9 +210,15 @@ class PageWork:
                     self.defined = {**self.defined, **await self.source.inventory(folder + "/")}
 
     def _links(self, task: UrlTask, document: Document) -> list[str]:
-        if document.nofollow or task.depth >= MAX_DEPTH or not self.takes_links:
+        if document.nofollow or not self.source.follows or task.depth >= MAX_DEPTH or not self.takes_links:
             return []
-        return [url for url in document.links if self.traps.admit(url)]
+        if self.versions is not None:
+            self.versions.note((task.url, *document.links))
+        return [url for url in document.links if self.traps.admit(url) and not self.is_other_version(url)]
+
+    def is_other_version(self, url: str) -> bool:
+        """Whether a page belongs to a version that is left out."""
+        return self.versions is not None and url != self.start and bool(self.versions.other(url))
 
     async def _fetch_failed(self, task: UrlTask, error: SearchFetchError) -> Result:
         status = error.details.get("status")

@@ -29,7 +29,7 @@ from websearch_gateway.docs_index.crawl.files import (
 )
 from websearch_gateway.docs_index.crawl.page_work import Moved, PageWork
 from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
-from websearch_gateway.docs_index.crawl.scope import Scope, canonical, version_siblings
+from websearch_gateway.docs_index.crawl.scope import Scope, VersionFolders, canonical, version_siblings
 from websearch_gateway.docs_index.crawl.sources import FolderSource, Source, WebSource
 from websearch_gateway.docs_index.models import BrowserUse, CrawlOptions, CrawlProgress, Owner, SiteVersion, UrlTask
 from websearch_gateway.docs_index.ports import Fetch, ReadDocument, Run
@@ -246,6 +246,7 @@ class CrawlRunner:
                 browser=browser,
                 clock=self.clock,
                 start=canonical(version.home),
+                versions=VersionFolders(scope, "" if version.label == "latest" else version.label),
             )
             await Crawler(self.store, work, self.owner, on_progress, clock=self.clock).run(version)
 

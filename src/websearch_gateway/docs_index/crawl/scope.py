@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
@@ -237,3 +237,93 @@ def _loops(path: str) -> bool:
 
 def _site(origin: str) -> str:
     return origin.partition("://")[2].removeprefix("www.")
+
+
+_NAMED = ("stable", "latest", "current")
+_DOTTED = re.compile(r"v?\d+\.\d")
+_RELEASE = re.compile(r"v?\d+(?:\.(?:\d+|x))*", re.IGNORECASE)
+_ABOVE = re.compile(r"(?:(?:docs?|documentation|manual|en|[a-z]{2}[-_][a-z]{2,4})/){0,2}", re.IGNORECASE)
+"""Folders that hold versions of a documentation; elsewhere `releases/5.1/` is a page of its own."""
+
+
+class VersionFolders:
+    """Chooses one of the versions of a documentation that lie side by side below a start URL.
+
+    A start URL that is one of them has none below it, and `--include` chooses by itself.
+
+    Args:
+        wanted: the version to choose if there is one of this name; "" for the stable or latest one.
+    """
+
+    def __init__(self, scope: Scope, wanted: str = "") -> None:
+        self._origin, self._folder = scope.origin, scope.folder
+        self._wanted = spellings(wanted) if wanted else []
+        self._is_on = not scope.include and not any(map(is_version, scope.folder.split("/")))
+        self._found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._seen: set[str] = set()
+        self._kept: dict[str, str] = {}
+        self._chosen: dict[str, str] = {}
+
+    def keep(self, urls: Iterable[str]) -> None:
+        """Note the addresses of earlier crawls: the version of most of them stays the chosen one."""
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for place in filter(None, map(self._place, urls)):
+            if place[1]:
+                counts[place[0]][place[1]] += 1
+        self._kept = {above: count.most_common(1)[0][0] for above, count in counts.items()}
+
+    def note(self, urls: Iterable[str]) -> None:
+        """Note addresses of pages. The first that show two versions beside each other decide."""
+        new = set(urls).difference(self._seen) if self._is_on else ()
+        self._seen.update(new)
+        for above, version, page in filter(None, map(self._place, new)):
+            self._found[above][version].add(page)
+        for above, found in self._found.items():
+            versions = [version for version in found if version]
+            is_sure = any(version.lower() in _NAMED or _DOTTED.match(version) for version in versions)
+            if above not in self._chosen and len(versions) > 1 and is_sure:
+                self._chosen[above] = self._choice(above, versions, found)
+
+    def other(self, url: str) -> str:
+        """The version that a page is of, if it is not the chosen one; "" otherwise."""
+        place = self._place(url) if self._chosen else None
+        return place[1] if place and place[1] and self._chosen.get(place[0], place[1]) != place[1] else ""
+
+    def summary(self) -> str:
+        """Which version was chosen and which were left out, for people; "" if there was no choice."""
+        parts = []
+        for above, chosen in self._chosen.items():
+            others = sorted({version for version in self._found[above] if version not in ("", chosen)}, key=_rank)[::-1]
+            at = f"{self._origin}{self._folder}{above}"
+            parts.append(
+                f"Of the versions below {at} only {chosen or 'the one without a folder'} is indexed. Others: "
+                f"{', '.join(others[:20])}. Add one by its own address, such as {at}{others[0]}/."
+            )
+        return " ".join(parts)
+
+    def _choice(self, above: str, versions: list[str], found: Mapping[str, set[str]]) -> str:
+        wanted = (version for name in self._wanted for version in versions if version == name)
+        named = (version for name in _NAMED for version in versions if version.lower() == name)
+        chosen = next(wanted, "") or self._kept.get(above, "") or next(named, "")
+        is_bare = any(page and page in found[""] for version in versions for page in found[version])
+        return chosen or ("" if is_bare else max(versions, key=_rank))
+
+    def _place(self, url: str) -> tuple[str, str, str] | None:
+        """The folder above the versions, the version ("" if it has none) and the rest of a page's path."""
+        path = urlsplit(url).path
+        if not self._is_on or not path.startswith(self._folder):
+            return None
+        below = path[len(self._folder) :]
+        segments = below.split("/")
+        at = next((at for at, segment in enumerate(segments[:3]) if is_version(segment)), None)
+        if at is None:
+            above = _ABOVE.match(below)
+            above_it = above[0] if above else ""
+            return above_it, "", below[len(above_it) :]
+        above_it = "".join(f"{segment}/" for segment in segments[:at])
+        return (above_it, segments[at], "/".join(segments[at + 1 :])) if _ABOVE.fullmatch(above_it) else None
+
+
+def _rank(version: str) -> tuple[bool, bool, list[int]]:
+    """Sorts released versions by their numbers, above unfinished ones and branches."""
+    return bool(_RELEASE.fullmatch(version)), version.lower() in _NAMED, [int(n) for n in _DIGITS.findall(version)]

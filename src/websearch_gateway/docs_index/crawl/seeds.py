@@ -11,6 +11,7 @@ import json
 import re
 import zlib
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from itertools import islice
@@ -28,6 +29,19 @@ MAX_LINE_CHARS = 2_000
 
 Defined = dict[str, list[tuple[str, str]]]
 """The definitions of an inventory: names and anchors by the address of their page."""
+
+FULL_TEXT = "llms-full.txt"
+MAX_HEAD_CHARS = 600
+"""How far from the start of a page of a llms-full.txt its address may stand."""
+_HEADING = re.compile(r"(#{1,2})[ \t]+(\S[^\n]{0,300})")
+_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
+_FRONT = re.compile(r"---[ \t]*\n(?:[\w-]{1,40}:[^\n]{0,500}\n){1,20}---")
+_NAMED_URL = re.compile(
+    r"^(?:[>*_ \t]{0,6})(?:source|url|canonical|page url|link)(?: url)?[*_]{0,2}:[*_]{0,2}[ \t]*[\"'<]?((?:https?://|/)[^\s\"'>]+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_URL_IN_TITLE = re.compile(r"\(((?:https?://|/)[^\s()]+)\)\s*$")
+_NO_SLUG = re.compile(r"[^a-z0-9]+")
 
 _GZIP = zlib.MAX_WBITS | 16  # as zlib names the format
 # Linear: each word begins one attempt, which ends within the next two words.
@@ -82,6 +96,54 @@ def sitemap_urls(body: bytes) -> list[tuple[str, bool]]:
 def llms_urls(text: str, base: str) -> list[str]:
     """The links of an llms.txt (https://llmstxt.org)."""
     return [_joined(base, match[2]) for match in islice(LINK.finditer(text), MOST_URLS)]
+
+
+def full_text_in(scope: Scope, body: bytes, base: str) -> list[tuple[str, int, int]]:
+    """The pages in a llms-full.txt: their addresses, and where their text begins and ends in the decoded body.
+
+    A page without an address of its own in scope gets one below that of the file, `base`.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for title, url, start, stop in full_text_pages(body.decode("utf-8-sig", "replace")):
+        own = scope.link(base, url) if url else ""
+        slug = _NO_SLUG.sub("-", title.lower()).strip("-")[:80] or "page"
+        for address in filter(None, (own, *(f"{base}!/{slug}{end}" for end in ("", *(f"-{n}" for n in range(2, 50)))))):
+            if address not in found and scope.contains(address):
+                found[address] = start, stop
+                break
+    return [(address, *place) for address, place in found.items()]
+
+
+def full_text_pages(text: str) -> list[tuple[str, str, int, int]]:
+    """The pages of a llms-full.txt: title, address as written ("" if none is given), start and stop.
+
+    A page begins at a heading of the highest level in the file, or at the front matter before it. There is no standard:
+    generators write the address as `Source: URL` or `URL: URL` below the heading, in front matter, or in the heading.
+    """
+    starts: list[tuple[int, int, int, str]] = []
+    offset, fence, front = 0, "", -1
+    for line in text.splitlines(keepends=True):
+        if fence:
+            fence = "" if line.strip().startswith(fence) else fence
+        elif opening := _FENCE.match(line):
+            fence = opening[1]
+        elif line.rstrip() == "---" and _FRONT.match(text, offset):
+            front = offset
+        elif heading := _HEADING.match(line):
+            starts.append((len(heading[1]), front if front >= 0 else offset, offset, heading[2]))
+            front = -1
+        offset += len(line)
+    levels = Counter(level for level, *_ in starts)
+    level = 1 if levels[1] > 1 or not levels[2] else 2
+    chosen = [found[1:] for found in starts if found[0] == level][:MOST_URLS]
+    stops = [*(place for place, *_ in chosen[1:]), len(text)][: len(chosen)]
+    pages = []
+    for (place, start, title), stop in zip(chosen, stops, strict=True):
+        named = _NAMED_URL.search(text, place, min(stop, start + MAX_HEAD_CHARS))
+        in_title = _URL_IN_TITLE.search(title)
+        url = named[1] if named else in_title[1] if in_title else ""
+        pages.append((title, url.strip("<>"), start, stop))
+    return pages
 
 
 def search_index_urls(body: bytes, base: str) -> list[str]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.docs_index.crawl import seeds
 from websearch_gateway.docs_index.crawl.files import MAX_PAGE_BYTES, folder_pages, media_type, most_bytes
@@ -40,6 +40,11 @@ class Source(Protocol):
     @property
     def waiting(self) -> str:
         """The reason why it waits, for people; "" if it does not wait."""
+        ...
+
+    @property
+    def follows(self) -> bool:
+        """Whether links of its documents lead to further ones of it."""
         ...
 
     async def seeds(self) -> tuple[list[str], Defined]:
@@ -93,15 +98,22 @@ class WebSource:
         self._robots = robots
         self._headers = headers
         self._note = note
+        self._texts: dict[str, bytes] = {}
+        self.follows = not urlsplit(start).path.endswith(f"/{seeds.FULL_TEXT}")
 
     @property
     def waiting(self) -> str:
         return self._pace.waiting
 
     async def seeds(self) -> tuple[list[str], Defined]:
-        """The start URL and the pages in llms.txt, objects.inv and the sitemaps, or else in a search index."""
+        """The start URL and the pages in llms.txt, objects.inv and the sitemaps, or else in a search index or in
+        llms-full.txt, whose text is theirs. If llms-full.txt is the start URL, its pages alone."""
         await self._note(f"{self._scope.origin}/robots.txt")
         await self._robots.open()
+        if not self.follows:
+            await self._read_full_text(canonical(self._start))
+            await self._note("")
+            return list(self._texts) or [canonical(self._start)], {}
         start, root = canonical(self._start), f"{self._scope.origin}{self._scope.folder}"
         found: list[str] = []
         if listed := await self._published(f"{root}llms.txt"):
@@ -111,6 +123,10 @@ class WebSource:
         found += await self._sitemaps(root)
         if not found:
             found = await self._search_index(root)
+        if not found:
+            await self._read_full_text(f"{root}{seeds.FULL_TEXT}")
+            self._texts = {url: text for url, text in self._texts.items() if f"{seeds.FULL_TEXT}!/" not in url}
+            found = list(self._texts)
         await self._note("")
         return await asyncio.to_thread(without_copies, dict.fromkeys((start, *found))), defined
 
@@ -124,6 +140,10 @@ class WebSource:
         return await self._robots.allowed(urls)
 
     async def fetch(self, task: UrlTask) -> Fetched:
+        if (text := self._texts.get(task.url)) is not None:
+            return Fetched(task.url, task.url, 200, {}, text, "text/markdown", "utf-8")
+        if f"{seeds.FULL_TEXT}!/" in task.url:
+            raise SearchFetchError("The file has no such page any more.", details={"status": 404})
         conditions = {"if-none-match": task.etag, "if-modified-since": task.last_modified}
         known = {name: value for name, value in conditions.items() if value}
         return await self._get(task.url, known)
@@ -146,6 +166,13 @@ class WebSource:
             raise
         self._pace.succeeded()
         return fetched
+
+    async def _read_full_text(self, url: str) -> None:
+        """Note the pages in a llms-full.txt by their addresses."""
+        if listed := await self._published(url):
+            places = await _parsed(self._workers, seeds.full_text_in, self._scope, listed.body, url) or []
+            text = listed.body.decode("utf-8-sig", "replace")
+            self._texts = {address: text[start:stop].encode() for address, start, stop in places}
 
     async def _search_index(self, root: str) -> list[str]:
         for name in _SEARCH_INDEXES:
@@ -186,6 +213,7 @@ class FolderSource:
     """The documents below a folder. The address of a file is `base` and its path."""
 
     waiting = ""
+    follows = True
 
     def __init__(self, root: Path, base: str, scope: Scope, workers: Run, note: Note) -> None:
         self._root = root

@@ -1,0 +1,31 @@
+"""A start URL above several versions of a documentation."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.docs_index.crawl.small_site import EMBEDDER, FAST, html, library
+from websearch_gateway.docs_index.store.sqlite import SqliteDocs
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def test_one_of_the_versions_is_indexed_and_the_others_are_named(site, workers, tmp_path):
+    menu = ("/docs/1.0/", "/docs/stable/", "/docs/latest/")
+    site.pages["/docs/"] = html("Start", links=menu)
+    for version in ("1.0", "stable", "latest"):
+        site.pages[f"/docs/{version}/"] = html(f"Heron {version}", links=(*menu, f"/docs/{version}/tides.html"))
+        site.pages[f"/docs/{version}/tides.html"] = html(f"Tides {version}", links=menu)
+    async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
+        for _ in range(2):  # the second is a refresh in which nothing has changed
+            added = await docs.add(site.url, "heron", options=FAST)
+            done = await docs.crawl(added.id)
+            assert (done.status, done.page_count) == ("completed", 3)
+            assert f"Others: 1.0, latest. Add one by its own address, such as {site.url}1.0/." in done.reason
+        assert not any(site.fetched(f"/docs/{version}/") for version in ("1.0", "latest"))
+        one = await docs.add(site.url, "heron", "1.0", FAST)
+        await docs.crawl(one.id)
+        assert site.fetched("/docs/1.0/tides.html") == 1
+        alone = await docs.add(f"{site.url}latest/", "alone", options=FAST)
+        done = await docs.crawl(alone.id)
+        assert (done.page_count, done.reason) == (2, "")
