@@ -56,8 +56,8 @@ class ClaimChecking:
             asked = [self._checked(number, one) for number, one in enumerate(claims, start=1)]
             if not 1 <= len(asked) <= MOST_CLAIMS:
                 raise _invalid(f"`claims` must be 1 to {MOST_CLAIMS} claims.", f"1-{MOST_CLAIMS}")
-            async with one_deadline(self.web.deadline_seconds) as deadline:
-                call = _Call(deadline.at, deadline.clock, progress=progress, caller=caller)
+            async with one_deadline(self.web.deadline_seconds, caller, progress) as begun:
+                call = _Call(begun.at, begun.clock, progress=progress, caller=caller)
                 urls = await self._urls(asked, call)
                 pages = await self._pages(asked, urls, call)
                 found = await self._judged(asked, urls, pages, call)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
-from websearch_gateway.models import Deadline, SafeSearch, SearchQuery, Topic
+from websearch_gateway.models import LOCAL, Call, Caller, Progress, SafeSearch, SearchQuery, Topic, no_progress
 from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.codes import COUNTRIES, country_named, language_code
 from websearch_gateway.text.domains import domains, narrowed
@@ -285,15 +285,15 @@ def _language(language: str) -> str:
 
 
 @asynccontextmanager
-async def one_deadline(seconds: float) -> AsyncIterator[Deadline]:
-    """Sets the deadline of a block, and cancels the block when the deadline passes.
+async def one_deadline(seconds: float, caller: Caller = LOCAL, progress: Progress = no_progress) -> AsyncIterator[Call]:
+    """Begins a call: sets the deadline of a block, and cancels the block when the deadline passes.
 
     Raises:
         SearchTimeoutError: the deadline has passed.
     """
     try:
         async with asyncio.timeout(seconds):
-            yield Deadline.after(seconds)
+            yield replace(Call.after(seconds), caller=caller, progress=progress)
     except TimeoutError:
         raise timeout_error(seconds) from None
 

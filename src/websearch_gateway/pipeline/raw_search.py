@@ -94,10 +94,10 @@ class RawSearch:
 
     async def _ask(self, text: str, request: RawSearchRequest, caller: Caller, gate: asyncio.Semaphore) -> _Reply:
         try:
-            async with one_deadline(self.deadline_seconds) as deadline, gate:
+            async with one_deadline(self.deadline_seconds, caller) as call, gate:
                 asked = question(request, text, max_results=request.results_per_query)
                 checked = self.guard.check(asked, MOST, routed=caller.has_specialists)
-                return await self.recall(checked, deadline, caller, self._counted, use_cache=request.use_cache)
+                return await self.recall(checked, call, self._counted, use_cache=request.use_cache)
         except SearchError as error:
             return error
 

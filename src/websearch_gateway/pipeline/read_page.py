@@ -114,9 +114,9 @@ class PageReading:
             most, warnings = up_to(("maxResults",), request.max_results, MOST_RESULTS)
             queries = _checked(request.queries)
             self.guard.refuse_credentials("query", "\n".join(queries))  # they go to the embedder
-            async with one_deadline(self.deadline_seconds) as deadline:
-                page, unknown = await self.read(request.url, caller, deadline, fresh=request.force_refresh)
-                found = await self.finder.find(page, queries, most, Call(deadline.at, deadline.clock, caller=caller))
+            async with one_deadline(self.deadline_seconds, caller) as call:
+                page, unknown = await self.read(request.url, caller, call, fresh=request.force_refresh)
+                found = await self.finder.find(page, queries, most, call)
             event.served("page", sum(map(len, found.answers)), cache=page.cache)
         return PagePassages(
             url=page.url,

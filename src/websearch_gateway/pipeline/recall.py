@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from websearch_gateway.cache.results import RawResult, ResultCache, Served, stand_in
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import Exhausted, Unavailable
-from websearch_gateway.models import Call, Caller, Deadline
+from websearch_gateway.models import Call, Caller
 from websearch_gateway.net.span_attributes import child_span
 from websearch_gateway.pipeline.guard import CheckedQuery
-from websearch_gateway.ports import Progress, State, no_progress, problem_of
+from websearch_gateway.ports import Progress, State, problem_of
 from websearch_gateway.results import SearchResponse, WebSearchResponse
 from websearch_gateway.upstream.best_effort import BestEffort
 from websearch_gateway.upstream.tracing import stage
@@ -51,10 +51,8 @@ class Recall(Generic[R]):
     async def __call__(
         self,
         checked: CheckedQuery,
-        deadline: Deadline,
-        caller: Caller,
+        call: Call,
         ask: Callable[[Call], Awaitable[Served[R]]],
-        progress: Progress = no_progress,
         *,
         use_cache: bool = True,
     ) -> Served[R]:
@@ -65,7 +63,7 @@ class Recall(Generic[R]):
             SearchRateLimitError: a limit is reached.
             SearchError: what `ask` raises.
         """
-        call = Call.of(checked.query, deadline, progress, caller)
+        call = replace(call, query=checked.query)
         served = await (self._recalled(call, ask) if use_cache else self._asked(call, ask))
         problem = problem_of(self.state)
         return _warned(served, checked.warnings, (str(problem),) if problem else ())

@@ -63,8 +63,8 @@ class SearchPipeline:
             verify = self.verifies if request.verify_citations is None else request.verify_citations
             asked = question(request, request.query, verify_citations=verify)
             checked = self.guard.check(asked, routed=caller.has_specialists)
-            async with one_deadline(self.deadline_seconds) as deadline:
-                served = await self.recall(checked, deadline, caller, self._ask, progress)
+            async with one_deadline(self.deadline_seconds, caller, progress) as call:
+                served = await self.recall(checked, call, self._ask)
             event.answered(served.response, saved_usd=served.saved_usd, joined=served.joined)
             return served.response
 

@@ -109,9 +109,8 @@ class WebSearch:
             async def find(call: Call) -> Served[WebSearchResponse]:
                 return await self._find(call, chosen, searcher, self._reader(request))
 
-            async with one_deadline(self.deadline_seconds) as deadline:
-                checked = replace(checked, query=query)
-                served = await self.recall(checked, deadline, caller, find, progress, use_cache=request.use_cache)
+            async with one_deadline(self.deadline_seconds, caller, progress) as call:
+                served = await self.recall(replace(checked, query=query), call, find, use_cache=request.use_cache)
             response = served.response
             route, count = response.results[0].provider if response.results else "", len(response.results)
             event.served(
