@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from urllib.parse import quote as percent_encoded
 
 from websearch_gateway.text.citation.facts import Word, read
@@ -50,13 +49,12 @@ class Quotable:
     """A passage prepared for quoting.
 
     `quotes` are its sentences and table rows, `context` the words of its headings and of the question, `names` its
-    names and `full_names` its pairs of neighbouring words.
+    names.
     """
 
     quotes: tuple[Quote, ...]
     context: frozenset[str] = frozenset()
     names: frozenset[str] = field(default=frozenset(), repr=False)
-    full_names: frozenset[tuple[str, str]] = field(default=frozenset(), repr=False)
 
     @classmethod
     def of(cls, markdown: str, *context: str) -> Quotable:
@@ -68,7 +66,6 @@ class Quotable:
             quotes,
             context=frozenset(word.text for word in above),
             names=frozenset(word.text for word in (*above, *every) if word.kind == "name"),
-            full_names=frozenset((one.text, other.text) for one, other in pairwise(every)),
         )
 
     @classmethod
@@ -78,7 +75,6 @@ class Quotable:
             tuple(quote for one in passages for quote in one.quotes),
             frozenset[str]().union(*(one.context for one in passages)),
             frozenset[str]().union(*(one.names for one in passages)),
-            frozenset[tuple[str, str]]().union(*(one.full_names for one in passages)),
         )
 
     def holding(self, copied: str) -> list[Quote]:

@@ -20,7 +20,7 @@ from websearch_gateway.text.citation.comparison import (
     names_of,
     same_number,
 )
-from websearch_gateway.text.citation.facts import DENIES, Word, read, stem_set, word_set
+from websearch_gateway.text.citation.facts import DENIES, Word, read, word_set
 from websearch_gateway.text.citation.quotes import LEAST_WORDS, Quotable, Quote, best_quotes
 from websearch_gateway.text.language import language_of
 from websearch_gateway.text.numbers import unit_named
@@ -60,10 +60,6 @@ _REPORTS = re.compile(
 )
 _SMALL = word_set(
     "two three four five six seven eight nine ten first third fourth fifth sixth seventh eighth ninth tenth"
-)
-_SUPERLATIVES = stem_set(
-    "largest smallest biggest longest shortest highest lowest oldest youngest newest latest earliest cheapest "
-    "fastest best worst"
 )
 _LEAST_FACTS = 2
 _UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -184,14 +180,8 @@ def _missing_facts(said: Sequence[Word], there: Sequence[Word], passage: Quotabl
                 or any(same_number(word, other) or (not other.unit and word.unit in units) for other in same)
                 or (word.text in passage.context and word.unit in NO_UNITS)
             )
-        is_measure = word.text in _SUPERLATIVES or "per" in word.links
-        return (
-            word.text in known
-            or not (is_measure or place in names)
-            or (not is_measure and _has_form(word, known))
-            or _is_full_name(said, place, names, known, passage)
-            or _is_short_form(word, passage)
-        )
+        is_measure = "per" in word.links
+        return word.text in known or not (is_measure or place in names) or (not is_measure and _has_form(word, known))
 
     return [word for place, word in enumerate(said) if not is_held(place, word)]
 
@@ -212,25 +202,6 @@ def _has_form(word: Word, known: Collection[str]) -> bool:
         and len(one) <= len(root) + 4
         and (one == root or root != word.text or _DEMONYM.search(one))
         for one in known
-    )
-
-
-def _is_full_name(
-    said: Sequence[Word], place: int, names: Collection[int], known: Collection[str], passage: Quotable
-) -> bool:
-    """Whether the passage has this name beside its neighbour, which the quotes have: "Emma Thompson" for "Thompson"."""
-    pairs = [(one, one + 1) for one in (place - 1, place) if one in names and one + 1 in names]
-    texts = [(said[one].text, said[other].text) for one, other in pairs]
-    return any(pair in passage.full_names and not set(pair).isdisjoint(known) for pair in texts)
-
-
-def _is_short_form(word: Word, passage: Quotable) -> bool:
-    """Whether capitals such as "USA" begin two neighbouring words of the passage."""
-    capitals = word.raw.replace(".", "")
-    return (
-        capitals.isupper()
-        and 2 <= len(capitals) <= 4
-        and tuple(capitals[:2].lower()) in {(one[:1], other[:1]) for one, other in passage.full_names}
     )
 
 
