@@ -23,6 +23,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 SHORT_PATHS = {
     "search_web": "/v1/search",
+    "check_claims": "/v1/check",
     "web_search": "/v1/web",
     "search_news": "/v1/news",
     "web_search_raw": "/v1/raw",
