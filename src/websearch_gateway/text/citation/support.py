@@ -20,7 +20,7 @@ from websearch_gateway.text.citation.comparison import (
     names_of,
     same_number,
 )
-from websearch_gateway.text.citation.facts import DENIES, Word, read, word_set
+from websearch_gateway.text.citation.facts import DENIES, Word, read, stem_set, word_set
 from websearch_gateway.text.citation.quotes import LEAST_WORDS, Quotable, Quote, best_quotes
 from websearch_gateway.text.language import language_of
 from websearch_gateway.text.numbers import unit_named
