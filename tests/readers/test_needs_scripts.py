@@ -9,6 +9,8 @@ from websearch_gateway.readers.needs_scripts import LITTLE_TEXT, needs_scripts
 APP = '<script src="/app.js"></script>'
 WORDS = "The tide comes in twice a day. " * 6
 
+MENU = "".join(f'<li><a href="/{number}">The tide of day {number}</a></li>' for number in range(40))
+
 
 def judged(body: str, head: str = "") -> bool:
     html = f"<!doctype html><html><head><title>{WORDS}</title>{head}</head><body>{body}</body></html>"
@@ -27,6 +29,9 @@ def judged(body: str, head: str = "") -> bool:
         f'<nav>{WORDS}</nav><main id="root"></main>{APP}',
         f"<p>{WORDS}</p><noscript>Please switch on JavaScript.</noscript>{APP}",
         f'<template><p>{WORDS * 9}</p></template><div id="svelte"></div>{APP}',
+        f'<nav>{WORDS * 9}</nav><div id="app"><p>Please wait …</p></div><footer>{WORDS * 9}</footer>{APP}',
+        f'<ul>{MENU}</ul><div id="root"></div>{APP}',
+        f"<ul>{MENU}</ul><h1>Tides</h1><p>Loading the documentation, please wait…</p>{APP}",
     ],
 )
 def test_a_page_without_text_in_its_markup_needs_its_scripts(body: str) -> None:
@@ -44,6 +49,9 @@ def test_a_page_without_text_in_its_markup_needs_its_scripts(body: str) -> None:
         f'<div id="root"><p>{WORDS * 9}</p></div>{APP}',
         f'<main id="root"></main><article>{WORDS * (LITTLE_TEXT // len(WORDS) + 1)}</article>{APP}',
         f'<div id="root"><p>{WORDS}</p></div>{APP}',
+        f'<div id="app"><h1>All pages</h1><ul>{MENU}</ul></div>{APP}',
+        f"<h1>All pages</h1><ul>{MENU}</ul><x-search></x-search>{APP}",
+        f"<ul>{MENU}</ul><p>{WORDS}</p><p>Loading …</p>{APP}",
     ],
 )
 def test_a_page_with_text_or_without_scripts_does_not_need_scripts(body: str) -> None:

@@ -17,17 +17,29 @@ _ROOT_IDS = re.compile(
     r"|q-app|ember\d*|__docusaurus|mount",
     re.IGNORECASE,
 )
+_MOST_MENUS = 50_000
+_LOADING = re.compile(r"\W*(?:loading|please wait)\b[\w\s,]{0,50}\W*", re.IGNORECASE)
+_LINK = re.compile(r"\[[^\[\]]{0,300}\]\([^()\s]{0,2000}\)")
 _SCRIPTS = re.compile(r"java-?\s?script", re.IGNORECASE)
 _UNSEEN = ("script", "style", "noscript", "template", "title")
+_FRAME = ("a", "nav", "header", "footer", "aside")
 _MOST_MOUNTS = 50
 _DATA_TYPES = ("json", "template", "text/html", "x-handlebars")
+
+
+def has_little_text(markdown: str) -> bool:
+    """Whether a page may be empty but for its menus: outside links it has less than `LITTLE_TEXT`."""
+    if len(markdown) < LITTLE_TEXT:
+        return True
+    return len(markdown) < _MOST_MENUS and len(_LINK.sub("", markdown)) < LITTLE_TEXT
 
 
 def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     """Whether the text of a page comes from its scripts.
 
     It has scripts, hardly any text outside them, and one of: almost no text at all, an empty mount point of a
-    framework, or a request to enable scripts.
+    framework, or a request to enable scripts. A page whose text is all in menus, headers and footers has an empty mount
+    point too, or says that it is loading.
     """
     from lxml import etree
 
@@ -39,10 +51,14 @@ def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     asks = any(_SCRIPTS.search("".join(element.itertext())) for element in root.iter("noscript"))
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     size = _text_chars(root)
-    if size >= LITTLE_TEXT:
-        return False
-    mounts = islice(filter(_is_mount, root.iter("*")), _MOST_MOUNTS)
-    return size < _ALMOST_NO_TEXT or asks or any(map(_is_empty, mounts))
+    mounts = list(islice(filter(_is_mount, root.iter("*")), _MOST_MOUNTS))
+    if size < LITTLE_TEXT:
+        return size < _ALMOST_NO_TEXT or asks or any(map(_is_empty, mounts))
+    named = [mount for mount in mounts if "-" not in mount.tag and _is_empty(mount)]
+    etree.strip_elements(root, *_FRAME, with_tail=False)
+    size = _text_chars(root)
+    waits = size < _ALMOST_NO_TEXT and any(map(_LOADING.fullmatch, root.itertext()))
+    return size < LITTLE_TEXT and (bool(named) or waits)
 
 
 def _is_code(script: Any) -> bool:

@@ -13,7 +13,7 @@ from websearch_gateway.net.decode import decode
 from websearch_gateway.readers.extraction import page
 from websearch_gateway.readers.extraction.extract import Extracted, extract_from
 from websearch_gateway.readers.extraction.render import Anchors
-from websearch_gateway.readers.needs_scripts import LITTLE_TEXT, needs_scripts
+from websearch_gateway.readers.needs_scripts import has_little_text, needs_scripts
 from websearch_gateway.text.invisible import strip_invisible_characters
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.sanitise import without_live_parts
@@ -76,7 +76,7 @@ def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
         return crawled
     extracted = extract_from(root, url, thorough=False)
     read = replace(crawled, title=extracted.title, markdown=extracted.markdown, anchors=extracted.anchors)
-    if len(read.markdown) < LITTLE_TEXT and needs_scripts(body, url, charset):
+    if has_little_text(read.markdown) and needs_scripts(body, url, charset):
         read = replace(read, needs_scripts=True)
     return _cleaned(read, url)
 

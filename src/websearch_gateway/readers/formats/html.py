@@ -24,7 +24,7 @@ from websearch_gateway.readers.formats.kinds import (
     most_bytes,
 )
 from websearch_gateway.readers.formats.llms_txt import MarkdownSiblings, is_same_text
-from websearch_gateway.readers.needs_scripts import LITTLE_TEXT, needs_scripts
+from websearch_gateway.readers.needs_scripts import has_little_text, needs_scripts
 
 NOT_MODIFIED = 304
 SIBLING_SECONDS = 2.0
@@ -115,7 +115,7 @@ class HtmlReader:
         return replace(page, markdown=text) if text and is_same_text(page.markdown, text) else page
 
     async def _needs_scripts(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> bool:
-        if len(page.markdown) >= LITTLE_TEXT:
+        if not has_little_text(page.markdown):
             return False
         arguments = (fetched.body, fetched.final_url, fetched.charset)
         return bool(await self._workers.run(needs_scripts, *arguments, deadline=deadline))
