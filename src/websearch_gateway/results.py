@@ -488,6 +488,14 @@ class DocsFailure(_Snake):
     attempts: int = 0
 
 
+class DocsSkipped(_Snake):
+    """How many addresses were left out for a reason, and some of them."""
+
+    reason: str = ""
+    count: int = 0
+    urls: tuple[str, ...] = ()
+
+
 class DocsSiteStatus(DocsSite):
     """A version of a site, and the state of its crawl.
 
@@ -505,6 +513,7 @@ class DocsSiteStatus(DocsSite):
     owner: str | None = None
     heartbeat_seconds: float | None = None
     failures: tuple[DocsFailure, ...] = ()
+    skipped: tuple[DocsSkipped, ...] = ()
 
 
 class DocsStatus(_Snake):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from websearch_gateway.docs_index.crawl.crawler import OnProgress
 from websearch_gateway.docs_index.crawl.files import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source, ignore_progress
 from websearch_gateway.docs_index.crawl.scope import canonical, version_siblings
-from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, UrlFailure
+from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion
 from websearch_gateway.docs_index.packages import Package, Registries, package_of
 from websearch_gateway.docs_index.project import read_project
 from websearch_gateway.docs_index.selection import named, quoted
@@ -267,10 +267,6 @@ class DocsLibrary:
     async def delete(self, version: SiteVersion) -> None:
         """Remove a version; a running crawl of it ends by itself."""
         await self.store.delete_version(version.id)
-
-    async def failures(self, versions: Sequence[SiteVersion], limit: int = 100) -> dict[int, list[UrlFailure]]:
-        """The addresses that failed, by version."""
-        return {version.id: await self.store.failures(version.id, limit) for version in versions if version.failed}
 
     async def close(self) -> None:
         """End crawls in the background, and release files, sockets and threads. Idempotent."""

@@ -120,6 +120,15 @@ class UrlFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Skipped:
+    """The addresses that were left out for one reason: how many, and some of them."""
+
+    reason: str
+    count: int
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """The content of a reply: its text, and its instructions to crawlers.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
 
 from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.library import DocsLibrary
-from websearch_gateway.docs_index.models import Chunk, SiteVersion, UrlFailure
+from websearch_gateway.docs_index.models import Chunk, SiteVersion, Skipped, UrlFailure
 from websearch_gateway.docs_index.rank.search import MAX_TOKENS, Ranker
 from websearch_gateway.docs_index.selection import named, select
 from websearch_gateway.docs_index.store.owners import is_dead
@@ -27,6 +27,7 @@ from websearch_gateway.results import (
     DocsSite,
     DocsSites,
     DocsSiteStatus,
+    DocsSkipped,
     DocsStatus,
 )
 from websearch_gateway.text.normalise import normalise
@@ -238,15 +239,24 @@ def listed(versions: Sequence[SiteVersion]) -> DocsSites:
     return DocsSites(sites=tuple(DocsSite(**_facts(version)) for version in versions))
 
 
-def statuses(
-    versions: Sequence[SiteVersion], failures: Mapping[int, Sequence[UrlFailure]] | None = None, message: str = ""
-) -> DocsStatus:
-    """The result of `docs_status`."""
-    known = failures or {}
-    return DocsStatus(sites=tuple(_status(version, known.get(version.id, ())) for version in versions), message=message)
+def statuses(versions: Sequence[SiteVersion], message: str = "") -> DocsStatus:
+    """The versions after a change, without the addresses that failed."""
+    return DocsStatus(sites=tuple(map(_status, versions)), message=message)
 
 
-def _status(version: SiteVersion, failures: Sequence[UrlFailure]) -> DocsSiteStatus:
+async def full_statuses(library: DocsLibrary, versions: Sequence[SiteVersion], message: str = "") -> DocsStatus:
+    """The result of `docs_status`: the versions, with the addresses that failed or were left out, and why."""
+    store = library.store
+    found = [
+        _status(one, await store.failures(one.id) if one.failed else (), await store.skipped(one.id))
+        for one in versions
+    ]
+    return DocsStatus(sites=tuple(found), message=message)
+
+
+def _status(
+    version: SiteVersion, failures: Sequence[UrlFailure] = (), skipped: Sequence[Skipped] = ()
+) -> DocsSiteStatus:
     owner = None if version.owner is None or is_dead(version.owner) else version.owner
     return DocsSiteStatus(
         **_facts(version),
@@ -260,6 +270,7 @@ def _status(version: SiteVersion, failures: Sequence[UrlFailure]) -> DocsSiteSta
         owner=f"{owner.machine}:{owner.pid}" if owner else None,
         heartbeat_seconds=round(time.time() - version.heartbeat, 1) if owner and version.heartbeat else None,
         failures=tuple(DocsFailure(url=f.url, reason=f.reason, attempts=f.attempts) for f in failures),
+        skipped=tuple(DocsSkipped(reason=one.reason, count=one.count, urls=one.urls) for one in skipped),
     )
 
 

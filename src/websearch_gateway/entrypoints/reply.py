@@ -291,16 +291,16 @@ def fit_docs_status(response: DocsStatus, tokens: int) -> DocsStatus:
     if size_of(response) <= (room := tokens * BYTES_PER_TOKEN):
         return response
     room -= OWN_WARNING + size_of(response.model_copy(update={"sites": ()}))
-    bare = first_fitting(room, [site.model_copy(update={"failures": ()}) for site in response.sites])
+    bare = first_fitting(room, [site.model_copy(update={"failures": (), "skipped": ()}) for site in response.sites])
     room -= sum(size_of(site) + 1 for site in bare)
     shown: list[DocsSiteStatus] = []
     for left, site in zip(range(len(bare), 0, -1), response.sites, strict=False):
         failures = first_fitting(room // left, site.failures)
         room -= sum(size_of(failure) + 1 for failure in failures)
-        shown.append(site.model_copy(update={"failures": tuple(failures)}))
-    warning = (
-        f"{len(response.sites) - len(shown)} sites and some failures are left out to fit the reply: name one in `site`."
-    )
+        skipped = first_fitting(room // left, site.skipped)
+        room -= sum(size_of(one) + 1 for one in skipped)
+        shown.append(site.model_copy(update={"failures": tuple(failures), "skipped": tuple(skipped)}))
+    warning = f"{len(response.sites) - len(shown)} sites and some addresses are left out to fit: name one in `site`."
     return response.model_copy(update={"sites": tuple(shown), "message": f"{response.message} {warning}".strip()})
 
 

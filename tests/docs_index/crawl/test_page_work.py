@@ -92,6 +92,15 @@ async def test_a_page_that_says_that_it_is_missing_is_not_indexed(tmp_path, work
     assert await worked(tmp_path, long, workers) == [Result("indexed")]
 
 
+@pytest.mark.parametrize("text", ["Loading…", "# Frob\n\nPlease wait ...", "Loading the documentation, please wait"])
+async def test_a_page_that_says_only_that_it_is_loading_is_not_indexed(tmp_path, workers, text):
+    (result,) = await worked(tmp_path, Reader(Document("Frob", text, rendered=True)), workers)
+    assert result == Result("failed", "says only that it is loading")
+    (tmp_path / "docs.db").unlink()
+    page = Reader(Document("Loading", f"{text} and more: loading a page takes its time."))
+    assert await worked(tmp_path, page, workers) == [Result("indexed")]
+
+
 @pytest.mark.parametrize(
     ("headers", "reason"),
     [

@@ -232,6 +232,19 @@ async def test_addresses_are_leased_once_and_retried_when_they_are_due(docs):
     assert [(f.url, f.reason) for f in await docs.failures(id_)] == [(f"{BASE}b", "HTTP 404")]
 
 
+async def test_what_was_left_out_is_counted_by_its_reason(docs):
+    id_ = await version(docs)
+    await docs.add_urls(id_, {f"{BASE}{number}": 0 for number in range(6)})
+    reasons = ["noindex", "noindex", "noindex", "", *(f"redirects out of scope: https://a.org/{n}" for n in range(2))]
+    for task, reason in zip(await docs.lease_urls(id_, 9, NOW), reasons, strict=True):
+        await docs.finish_url(task, "skipped", reason)
+    assert [(one.reason, one.count, one.urls) for one in await docs.skipped(id_)] == [
+        ("noindex", 3, (f"{BASE}0", f"{BASE}2")),
+        ("redirects out of scope", 2, (f"{BASE}4", f"{BASE}5")),
+    ]
+    assert await docs.skipped(id_ + 1) == []
+
+
 async def test_a_claim_excludes_others_until_it_expires_is_released_or_its_owner_dies(docs, clock):
     id_ = await version(docs)
     elsewhere, other = Owner("far", 1, 1.0), Owner("farther", 2, 1.0)

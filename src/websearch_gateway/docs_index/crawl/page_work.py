@@ -44,10 +44,12 @@ LONGEST_TITLE = 500
 """The most characters of a page's title, which the text index repeats for each chunk."""
 _PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
+PAYMENT_REQUIRED = 402
 _LOGIN_WORDS = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
 LARGEST_NOTICE = 1_500
 """A page with more characters has text of its own, even if its title says otherwise."""
 _MISSING = re.compile(r"\b(?:404|page (?:could )?not (?:be )?found|not found)\b", re.IGNORECASE)
+_LOADING = re.compile(r"(?:#[^\n]{0,200}\s+)?\W*(?:loading|please wait)\b[\w\s,]{0,50}\W*", re.IGNORECASE)
 _LOGIN_PAGE = re.compile(r"/(?:log|sign)[-_]?in(?:/|\.\w+)?$", re.IGNORECASE)
 NEEDS_BROWSER = "needs a browser: install the extra `browser`, and add the site with --browser auto"
 
@@ -158,6 +160,8 @@ class PageWork:
             return await self._settled(task, "skipped", closed or "an index", links)
         if document.needs_scripts and not document.rendered and self.browser != "always":
             return await self._settled(task, "failed", NEEDS_BROWSER, links)
+        if _LOADING.fullmatch(document.markdown):
+            return await self._settled(task, "failed", "says only that it is loading", links)
         if not document.markdown:
             return await self._settled(task, "failed", "no readable text", links)
         if len(document.markdown) < LARGEST_NOTICE and _MISSING.search(document.title or document.markdown[:100]):
@@ -231,6 +235,8 @@ class PageWork:
         if status in (401, 403):
             reason = f"HTTP {status}: a login wall (--header sends a login), or closed to programs"
             return await self._settled(task, "failed", reason)
+        if status == PAYMENT_REQUIRED:
+            return await self._settled(task, "failed", "HTTP 402: the site wants to be paid for its pages")
         if status in _PASSING_STATUSES or (status is None and not error.details):
             return await self._retried(task, error.message, error.retry_after)
         return await self._settled(task, "failed", f"HTTP {status}" if status else error.message)

@@ -54,11 +54,11 @@ def status(
 
     async def look(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.reading import statuses
+        from websearch_gateway.docs_index.reading import full_statuses
 
         async with open_gateway(settings) as gateway:
             found = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
-            return statuses(found, await gateway.docs.failures(found))
+            return await full_statuses(gateway.docs, found)
 
     run(look, show_status, as_json=as_json, config=config)
 
@@ -306,7 +306,7 @@ async def _crawled(
 
     `discards` removes a site that is refused before it has a page.
     """
-    from websearch_gateway.docs_index.reading import statuses
+    from websearch_gateway.docs_index.reading import full_statuses, statuses
     from websearch_gateway.entrypoints.cli.render_docs import watched
 
     if not sites:
@@ -334,7 +334,7 @@ async def _crawled(
         for site, outcome in zip(sites, outcomes, strict=True)
         if isinstance(outcome, BaseException)
     )
-    return statuses(now, await gateway.docs.failures(now), message)
+    return await full_statuses(gateway.docs, now, message)
 
 
 async def _now(gateway: Gateway, sites: Sequence[SiteVersion]) -> list[SiteVersion]:

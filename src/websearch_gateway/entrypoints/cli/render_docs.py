@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _STYLES = {"completed": "green", "failed": "red", "suspicious": "yellow", "paused": "yellow"}
+MOST_SKIPPED = 2
 MOST_FAILURES = 10
 
 
@@ -121,6 +122,9 @@ def _show_site(site: DocsSiteStatus, console: Console) -> None:
         console.print(Text(f"  {failure.url}: {failure.reason}"))
     if len(site.failures) > MOST_FAILURES:
         console.print(f"  … and {len(site.failures) - MOST_FAILURES} more: --json lists them")
+    for skipped in site.skipped:
+        some = ", ".join(skipped.urls[:MOST_SKIPPED])
+        console.print(Text(f"  {skipped.count:,} left out, {skipped.reason}: {some}", style="dim"))
 
 
 LINE_SECONDS = 60.0

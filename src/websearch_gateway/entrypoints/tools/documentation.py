@@ -159,11 +159,11 @@ async def _list(gateway: Gateway, _: NoDocsArguments, caller: Caller, __: Progre
 
 
 async def _status(gateway: Gateway, given: DocsStatusArguments, caller: Caller, _: Progress) -> DocsStatus:
-    from websearch_gateway.docs_index.reading import statuses
+    from websearch_gateway.docs_index.reading import full_statuses
 
     docs = gateway.docs
     found = await (docs.find(given.site, given.version) if given.site else docs.store.versions())
-    return fit_docs_status(statuses(found, await docs.failures(found)), reply_tokens(gateway, caller))
+    return fit_docs_status(await full_statuses(docs, found), reply_tokens(gateway, caller))
 
 
 async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progress: Progress) -> DocsStatus:
@@ -209,7 +209,7 @@ async def _crawled(gateway: Gateway, site: SiteVersion, caller: Caller, progress
 
     A client that leaves stops the crawl, and the next `update_docs` resumes it.
     """
-    from websearch_gateway.docs_index.reading import statuses
+    from websearch_gateway.docs_index.reading import full_statuses
 
     last, waiting = -1, ""
 
@@ -224,7 +224,7 @@ async def _crawled(gateway: Gateway, site: SiteVersion, caller: Caller, progress
     found = [after] if after else []
     crawls_on = after is not None and after.status in ("queued", "crawling")
     message = f"Still crawling{waiting}. It goes on in the background; docs_status shows how far." if crawls_on else ""
-    return fit_docs_status(statuses(found, await gateway.docs.failures(found), message), reply_tokens(gateway, caller))
+    return fit_docs_status(await full_statuses(gateway.docs, found, message), reply_tokens(gateway, caller))
 
 
 DOCS: tuple[Tool, ...] = (

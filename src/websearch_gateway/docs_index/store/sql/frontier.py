@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from websearch_gateway.docs_index.models import PageDraft, UrlFailure, UrlState, UrlTask
+from websearch_gateway.docs_index.models import PageDraft, Skipped, UrlFailure, UrlState, UrlTask
 from websearch_gateway.docs_index.store.packing import pack_ids, unpack_ids
 from websearch_gateway.docs_index.store.sql.database import (
     MOST_VALUES,
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 LARGEST_LOSS = 0.1
 SMALL_LOSS = 20
 """A refresh that would remove more than this share of the pages, and more than this many, is suspicious."""
+
+MOST_REASONS = 10_000
+"""The most reasons that are read: one that names an address is another one for each."""
+SHOWN_SKIPPED = 5
+"""The most addresses that are shown for a reason."""
 
 _TASK = "id, version_id, url, depth, attempts, etag, last_modified, body_hash, final_url"
 
@@ -227,6 +233,21 @@ class Frontier(Transacted):
         """The addresses that failed, with reasons, in the order of the addresses."""
         query = "SELECT url, reason, attempts FROM urls WHERE version_id = ? AND state = 'failed' ORDER BY url LIMIT ?"
         return [UrlFailure(*row) for row in db.execute(query, (version_id, limit))]
+
+    @search
+    def skipped(self, db: Database, version_id: int) -> list[Skipped]:
+        """Why addresses were left out, the most frequent reason first. What follows a colon is no part of a reason."""
+        query = """
+            SELECT reason, count(*), min(url), max(url) FROM urls
+            WHERE version_id = ? AND state = 'skipped' AND reason <> '' GROUP BY reason ORDER BY reason LIMIT ?
+        """
+        counts: Counter[str] = Counter()
+        urls: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for reason, count, first, last in db.execute(query, (version_id, MOST_REASONS)):
+            kind = reason.partition(": http")[0]
+            counts[kind] += count
+            urls[kind] |= dict.fromkeys((first, last))
+        return [Skipped(kind, count, tuple(urls[kind])[:SHOWN_SKIPPED]) for kind, count in counts.most_common()]
 
     async def commit_page(self, task: UrlTask, page: PageDraft, vectors: Vectors | None, links: Sequence[str]) -> None:
         """Write a page in one transaction: its body, chunks, text index, vectors, symbols, new links, and the state
