@@ -1,4 +1,4 @@
-"""A deadline is never extended."""
+"""A deadline is never extended, and the bill of a call counts what its parts book."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.clock import Clock
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import Bill, Call, Caller, Deadline, SearchQuery
 
 SECONDS = st.floats(0, 1_000)
 
@@ -28,3 +28,26 @@ def test_a_part_of_a_call_never_gets_more_time_than_the_whole(parts: list[float]
         part = part.within(seconds)
         assert part.remaining() <= min(seconds, whole.remaining()) + 1e-6
         clock.now += 1
+
+
+def test_a_part_of_the_time_keeps_the_caller_and_the_bill_and_shows_neither_them_nor_the_question() -> None:
+    whole = Call.of(SearchQuery("how tall is the tower"), Deadline.after(100), caller=Caller("ann"))
+    part = whole.within(5)
+    assert (part.query, part.caller.user, part.bill) == (whole.query, "ann", whole.bill)
+    assert not any(word in repr(part) for word in ("tower", "ann"))
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.floats(0, 1), st.floats(0, 1)), max_size=20))
+def test_the_whole_bill_is_the_sum_of_what_its_parts_cost_of_their_own(
+    bookings: list[tuple[int, float, float]],
+) -> None:
+    whole = Bill()
+    first, second = whole.part(), whole.part()
+    bills = [whole, first, second, first.part(), first.part(), second.part()]
+    for place, usd, likely in bookings:
+        bills[place].expect(likely)
+        bills[place].book(usd)
+        if usd > likely:
+            bills[place].expect(0.0)
+        assert abs(whole.usd - sum(bill.own_usd for bill in bills)) < 1e-9
+    assert all(bill.own_usd >= 0 for bill in bills)

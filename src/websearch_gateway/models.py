@@ -316,7 +316,7 @@ class Call(Deadline):
         gathering: what raw search finds for the question, once for all engines; None if nobody shares it.
     """
 
-    query: SearchQuery = SearchQuery("")
+    query: SearchQuery = field(default=SearchQuery(""), repr=False)
     progress: Progress = field(default=no_progress, compare=False, repr=False)
     caller: Caller = field(default=LOCAL, compare=False, repr=False)
     bill: Bill = field(default_factory=Bill, compare=False, repr=False)
