@@ -226,8 +226,7 @@ class RawQuery(WireModel):
     """One query and its result: a reply of Google's Custom Search JSON API, or `{"error": ErrorInfo}`.
 
     `provider` found the results: `google`, or another one whose hits were converted into Google's format. `cache` is
-    "exact" for a stored result and "stale" for one that replaces a failed search; `ageSeconds` is the time since it was
-    found.
+    "exact" for a stored result and "stale" for one that replaces a failed search, found `ageSeconds` ago.
     """
 
     query: str = ""
@@ -441,8 +440,7 @@ class DocsOutlineEntry(_Snake):
 class DocsReadResponse(_Snake):
     """The result of `read_docs`: the sections as one text, or the outline.
 
-    `truncated`: the text was cut at `maxTokens`. `next_section_id` is the next section to read, null at the end of the
-    page.
+    `truncated`: the text was cut at `maxTokens`. `next_section_id` is null at the end of the page.
     """
 
     content: str = ""
@@ -499,8 +497,7 @@ class DocsSkipped(_Snake):
 class DocsSiteStatus(DocsSite):
     """A version of a site, and the state of its crawl.
 
-    `progress` is in 0..1. `known` counts the addresses found so far, `unembedded` the pages without vectors. `owner` is
-    the process that crawls it, as `MACHINE:PID`, and `heartbeat_seconds` the time since its last sign of life.
+    `known` counts the addresses found so far, `unembedded` the pages without vectors. `owner` is `MACHINE:PID`.
     """
 
     reason: str = ""
