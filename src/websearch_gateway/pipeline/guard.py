@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import re
+import time
 import unicodedata
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -293,7 +294,7 @@ async def one_deadline(seconds: float, caller: Caller = LOCAL, progress: Progres
     """
     try:
         async with asyncio.timeout(seconds):
-            yield replace(Call.after(seconds), caller=caller, progress=progress)
+            yield Call(time.monotonic() + seconds, progress=progress, caller=caller)
     except TimeoutError:
         raise timeout_error(seconds) from None
 

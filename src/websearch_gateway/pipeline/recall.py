@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from websearch_gateway.cache.results import RawResult, ResultCache, Served, stand_in
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import Exhausted, Unavailable
-from websearch_gateway.models import Call, Caller
+from websearch_gateway.models import Call, Caller, SearchQuery
 from websearch_gateway.net.span_attributes import child_span
 from websearch_gateway.pipeline.guard import CheckedQuery
 from websearch_gateway.ports import Progress, State, problem_of
@@ -63,17 +63,16 @@ class Recall(Generic[R]):
             SearchRateLimitError: a limit is reached.
             SearchError: what `ask` raises.
         """
-        call = replace(call, query=checked.query)
-        served = await (self._recalled(call, ask) if use_cache else self._asked(call, ask))
+        served = await (self._recalled if use_cache else self._asked)(checked.query, call, ask)
         problem = problem_of(self.state)
         return _warned(served, checked.warnings, (str(problem),) if problem else ())
 
-    async def _asked(self, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
+    async def _asked(self, query: SearchQuery, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
         await self.rate_limits.admit(call.caller)
-        return await ask(call)
+        return await ask(replace(call, query=query))
 
-    async def _recalled(self, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
-        query, caller = call.query, call.caller
+    async def _recalled(self, query: SearchQuery, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
+        caller = call.caller
         left = False
 
         async def begin(tell: Progress) -> Served[R]:
@@ -85,7 +84,7 @@ class Recall(Generic[R]):
             left = True
             await self.rate_limits.admit(caller)
             try:
-                return await ask(replace(call, progress=tell))
+                return await ask(replace(call, query=query, progress=tell))
             except (Unavailable, Exhausted) as error:
                 return await stand_in(self.cache, query, caller, error)
 
