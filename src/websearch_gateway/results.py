@@ -166,11 +166,7 @@ class SearchResponse(WireModel):
 
 
 class CheckedClaim(WireModel):
-    """What pages say about a claim: `quote` has the words of the page at `url`, `quoteUrl` leads to them.
-
-    `supported`: its facts and most of its words stand there; `contradicted`: the page says the same of the same subject
-    with another number or date, or denies it; `not_found`: the pages that were read lack it; `unread`: none was read.
-    """
+    """`quote` has the words of the page at `url` about a claim, `quoteUrl` leads to them; tools.md has the verdicts."""
 
     claim: str = ""
     verdict: Literal["supported", "contradicted", "not_found", "unread"] = "unread"

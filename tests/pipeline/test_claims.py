@@ -117,3 +117,24 @@ async def test_twenty_claims_on_stored_pages_take_seconds_of_processor_time(gate
         spent = time.process_time() - before
     assert [one.verdict for one in checked.claims].count("supported") == 1
     assert spent < 10
+
+
+async def test_a_page_that_hangs_leaves_its_claims_unread_and_the_others_checked(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    tower, slow = f"{sandbox.url}/pages/eiffel-tower", f"{sandbox.url}/pages/tides-explained"
+    async with gateway() as opened:
+        await opened.check_claims([Claim(TALL, (tower,))], ANN)
+    sandbox.fault("pages/tides-explained", "hang")
+    async with gateway(search_deadline_seconds=2.0) as opened:
+        checked = await opened.check_claims([Claim(TALL, (tower, slow)), Claim(ABSENT, (slow,))], ANN)
+    assert [one.verdict for one in checked.claims] == ["supported", "unread"]
+    assert any("was not read: TIMEOUT: " in warning for warning in checked.warnings)
+
+
+async def test_domains_that_the_operator_blocks_are_not_read_for_a_claim(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(blocked_domains="127.0.0.1") as opened:
+        checked = await opened.check_claims([Claim(TALL, (f"{sandbox.url}/pages/eiffel-tower",))], ANN)
+    assert checked.claims[0].verdict == "unread"
+    assert any("FORBIDDEN_URL" in warning for warning in checked.warnings)
+    assert sandbox.calls("pages") == 0

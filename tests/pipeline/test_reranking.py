@@ -77,5 +77,8 @@ async def test_the_doctor_looks_at_a_reranker_only_where_there_is_one(
         checks = {check.name: check.status for check in (await opened.diagnose()).checks}
     async with gateway() as opened:
         without = {check.name for check in (await opened.diagnose()).checks}
+    async with gateway(reranker_model="some-model") as opened:
+        half = {check.name: check for check in (await opened.diagnose()).checks}
     assert checks["reranker"] == "ok"
     assert "reranker" not in without
+    assert (half["reranker"].status, "RERANKER_URL is not" in half["reranker"].finding) == ("warn", True)

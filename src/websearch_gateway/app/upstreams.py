@@ -93,6 +93,8 @@ def _unfinished(settings: Settings) -> dict[str, str]:
         missing = [need.upper() for need in needs if not getattr(settings, need)]
         if done and missing:
             found[name] = f"{' and '.join(done)} is set, {' and '.join(missing)} is not"
+    if settings.reranker_url is None and (settings.reranker_model or settings.reranker_api_key):
+        found["reranker"] = "RERANKER_MODEL or RERANKER_API_KEY is set, RERANKER_URL is not"
     return found
 
 
