@@ -22,7 +22,8 @@ def quoted(query: str, *pages: str, title: str = "") -> list[str]:
 
 def test_the_sentence_that_answers_comes_first_and_names_its_page() -> None:
     best = find_evidence("How tall is the Eiffel tower?", [SOUP, TOWER], 800).sentences[0]
-    assert (best.text, best.document) == ("It is 330 metres tall, antennas included.", 1)
+    assert best.text == "The tower stands in Paris. It is 330 metres tall, antennas included."
+    assert best.document == 1
 
 
 def test_a_page_about_something_else_is_not_quoted() -> None:
@@ -62,7 +63,7 @@ def test_a_sentence_on_two_pages_is_quoted_once() -> None:
 def test_the_context_of_a_sentence_helps_to_find_it() -> None:
     page = "Skerry lighthouse stands on a rock. It was lit in 1901. The keeper left in 1987.\n\nMany were lit in 1850."
     found = quoted("When was the Skerry lighthouse lit?", page)
-    assert "It was lit in 1901." in found
+    assert "Skerry lighthouse stands on a rock. It was lit in 1901." in found
     assert "Many were lit in 1850." not in found
 
 
@@ -83,24 +84,50 @@ def test_a_sentence_with_the_kind_asked_for_is_quoted_although_others_have_more_
     assert any("1901" in sentence for sentence in quoted("When was the Skerry lighthouse lit?", page))
 
 
-def test_a_sentence_that_begins_with_a_pronoun_is_not_quoted_without_the_one_before_it() -> None:
-    page = "The Skerry lighthouse was lit in 1901. Many came. It was the first lighthouse that was lit by gas."
-    assert "It was the first lighthouse that was lit by gas." not in quoted("When was the Skerry lighthouse lit?", page)
-
-
-def test_the_best_sentence_is_quoted_with_the_one_that_names_its_pronoun() -> None:
-    page = "Skerry has a new museum. It was opened by the queen in 1901. The harbour is old. Boats leave daily."
+@pytest.mark.parametrize(
+    "start", ["It was", "These are", "Under the deal it was", "However, it was", "One of them was"]
+)
+def test_a_quote_begins_with_what_its_sentence_points_at(start: str) -> None:
+    page = f"Skerry has a new museum. {start} opened by the queen in 1901. The harbour is old. Boats leave daily."
     assert quoted("When was it opened by the queen?", page) == [
-        "It was opened by the queen in 1901.",
-        "Skerry has a new museum.",
+        f"Skerry has a new museum. {start} opened by the queen in 1901."
     ]
 
 
-def test_the_sentence_that_names_a_pronoun_may_be_before_another_pronoun() -> None:
+def test_what_a_sentence_points_at_may_be_before_another_that_points() -> None:
     page = "Ann Lee founded the museum. She lived on Skerry. She also wrote the report on fog horns in 1901."
-    assert quoted("When was the report on fog horns written?", page)[:2] == [
-        "She also wrote the report on fog horns in 1901.",
-        "Ann Lee founded the museum.",
+    assert quoted("When was the report on fog horns written?", page) == [page]
+
+
+def test_another_sentence_is_taken_where_nothing_is_before_one_that_points() -> None:
+    page = "It was lit by the keeper in 1901.\n\nThe Skerry lighthouse was first lit in 1901."
+    assert quoted("When was the Skerry lighthouse lit?", page) == ["The Skerry lighthouse was first lit in 1901."]
+    assert quoted("When was it lit by the keeper?", "It was lit by the keeper in 1901.") == [
+        "It was lit by the keeper in 1901."
+    ]
+
+
+def test_a_sentence_that_goes_on_from_a_quote_joins_it() -> None:
+    page = "The Skerry lighthouse was lit in 1901. It was lit by gas until 1911. Boats leave daily."
+    assert quoted("When was the Skerry lighthouse lit by gas?", page) == [page.removesuffix(" Boats leave daily.")]
+    chinese = "斯凯里灯塔建于海边的岩石上。它于1901年点亮。"
+    assert quoted("斯凯里灯塔何时点亮？", chinese) == [chinese]
+
+
+def test_a_further_sentence_adds_a_word_of_the_question_or_the_kind_asked_for() -> None:
+    page = (
+        "Ann Lee built the Skerry lighthouse for the fishing fleet. The lighthouse is painted white every spring. "
+        "The fleet thanked the Skerry council."
+    )
+    assert quoted("Who built the Skerry lighthouse for the fishing fleet?", page) == [
+        "Ann Lee built the Skerry lighthouse for the fishing fleet."
+    ]
+
+
+def test_a_sentence_that_only_repeats_the_question_is_no_answer() -> None:
+    page = "The opening of the Skerry lighthouse.\n\nThe opening of the Skerry lighthouse was a feast for the village."
+    assert quoted("opening of the Skerry lighthouse", page) == [
+        "The opening of the Skerry lighthouse was a feast for the village."
     ]
 
 
@@ -113,14 +140,14 @@ def test_an_impersonal_it_needs_no_sentence_before_it() -> None:
 
 def test_a_sentence_without_a_word_of_the_question_needs_the_kind_asked_for() -> None:
     page = "The Eiffel tower is tall. It measures 330 metres. Bread is nice."
-    assert quoted("How tall is the Eiffel tower?", page) == ["The Eiffel tower is tall.", "It measures 330 metres."]
+    assert quoted("How tall is the Eiffel tower?", page) == ["The Eiffel tower is tall. It measures 330 metres."]
     assert quoted("tall Eiffel tower", page) == ["The Eiffel tower is tall."]
 
 
 def test_headings_above_a_sentence_help_to_find_it() -> None:
-    page = "## {}\n\nIt is new. We like it. It costs {} euros."
+    page = "## {}\n\nPeople like this. Members pay {} euros."
     pages = (page.format("Hobby plan", 3), page.format("Team plan", 29))
-    assert quoted("cost of the team plan", *pages)[0] == "It costs 29 euros."
+    assert quoted("euros of the team plan", *pages)[0] == "Members pay 29 euros."
 
 
 def test_the_title_of_a_page_helps_to_find_its_sentences() -> None:
@@ -150,6 +177,13 @@ def test_markdown_marks_are_removed() -> None:
 def test_editorial_remarks_of_an_encyclopedia_are_removed() -> None:
     page = "The lighthouse at Skerry was lit in 1901.[citation needed]"
     assert quoted("When was the Skerry lighthouse lit?", page) == ["The lighthouse at Skerry was lit in 1901."]
+
+
+@pytest.mark.parametrize("rest", [":212–219", ":212-219", ":7", ": 7, 12–14"])
+def test_the_pages_of_a_footnote_are_removed(rest: str) -> None:
+    page = f"The Skerry lighthouse was lit in 1901.{rest} Boats leave at 10:30 daily."
+    assert quoted("When was the Skerry lighthouse lit?", page) == ["The Skerry lighthouse was lit in 1901."]
+    assert quoted("When do the boats leave daily?", page)[0] == "Boats leave at 10:30 daily."
 
 
 def test_a_table_row_is_found_by_its_header_which_is_not_quoted() -> None:

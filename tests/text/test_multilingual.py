@@ -18,7 +18,7 @@ def quoted(query: str, page: str, room: int = 800, hedge: int = 80) -> list[str]
 
 def test_a_further_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_before_it() -> None:
     found = quoted("Wie hieß der Fabrikant, dem der Turm gehörte?", KEEPER)
-    assert found.index("Sie kaufte den Turm des Fabrikanten.") == found.index("Ann kam im Jahr 1901 aus Bergen.") + 1
+    assert "Ann kam im Jahr 1901 aus Bergen. Sie kaufte den Turm des Fabrikanten." in found
 
 
 def test_an_answer_without_a_hedge_may_use_the_characters_of_the_hedge() -> None:

@@ -39,10 +39,28 @@ PRONOUN = re.compile(
 )
 """The beginning of a sentence that depends on the sentence before it."""
 
+_POINTED = (
+    r"(?:the (?:same|latter|former|two|deal|agreement|arrangement|treaty|plan|proposal|scheme|ruling|incident|event|"
+    r"measure|process|latter's|former's)|this|that|these|those|such|its|his|her|their|it|him|them)"
+    r"\b(?! (?:of|for|to|that|which|between|with)\b)"
+)
+DANGLING = re.compile(
+    rf"(?:(?:however|but|and|so|thus|also|then|later|instead|therefore|moreover|furthermore|today|nevertheless),? )?"
+    rf"(?:{PRONOUN.pattern}|[他她它这该該]|เขา|มัน|"
+    rf"(?:(?:both|all|each|one|some|many|most|several|none|part) of|under|in|by|at|during|after|"
+    rf"before|with|from|as|on|since|for|of|to|through|despite|following|because of|due to) {_POINTED}|"
+    rf"the (?:latter|former|two|same|deal|agreement|arrangement|proposal)\b(?! (?:of|for|to|that|between)\b))",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that points at one before it: with a pronoun, or with a noun that was named there."""
+
 _EDITORIAL = re.compile(
     r" ?\[(?:citation needed|verification needed|clarification needed|vague|who\?|when\?)\]", re.IGNORECASE
 )
 """An encyclopedia's remarks on its own text."""
+
+_FOOTNOTE = re.compile(r"(?<=[.!?,;\"”’)\]]):\s?\d{1,4}(?:[-–]\d{1,4})?(?:, ?\d{1,4}(?:[-–]\d{1,4})?)*(?![\w:])")
+"""The page of a footnote, whose number is gone: `It opened in 1889.:212–219`."""
 
 _LINKED_AT_MOST = 0.6
 _PRIVATE_OR_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
@@ -218,6 +236,7 @@ def _lines(markdown: str) -> Iterator[_Line]:
         elif block.kind == "heading":
             yield _Line(_plain(piece), number, quotable=False)
         elif block.kind in ("paragraph", "item") and not _is_navigation(piece):
+            piece = _FOOTNOTE.sub("", piece)
             for start, end in clauses(piece, split_sentences(piece)):
                 said = piece[start:end]
                 yield _Line(_plain(said), number, len(said) <= LONGEST_MARKED)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from websearch_gateway.text.candidates import PRONOUN, Candidate, Document, Features, Question, candidates
+from websearch_gateway.text.candidates import DANGLING, PRONOUN, Candidate, Document, Features, Question, candidates
+from websearch_gateway.text.language import query_terms
 from websearch_gateway.text.multilingual import ranked_by_letters
 from websearch_gateway.text.reranking import Reranked, rerank
 
@@ -32,10 +33,10 @@ BESIDE_BEST, AFTER_BEST = 1.0, 1.0
 """The bonus of the score for a sentence of the best one's paragraph, and a further one for the sentence right after."""
 
 MOST = 4
-"""The most sentences of an answer."""
+"""The most sentences of an answer, besides those that they point at."""
 
 NEAREST = 3
-"""The most sentences that are quoted if none probably answers."""
+"""The same if none probably answers."""
 
 ENOUGH = 0.28
 """The minimum share of the question's words that the best sentence and its context must contain to be quoted."""
@@ -45,8 +46,11 @@ ENOUGH_BIGRAMS = 0.1
 
 _IN_BIGRAMS = frozenset(("zh", "ja", "ko", "th"))
 
-_ANTECEDENT = range(1, 4)
-"""The distances, in sentences, at which to look for the noun that a pronoun refers to."""
+_ANTECEDENT = 3
+"""The largest distance, in sentences, at which to look for the noun that a pronoun refers to."""
+
+RIVAL = 1
+"""A further sentence may have this many words of the question less than the best one."""
 
 SAME = 0.75
 """Two sentences are duplicates if they share this part of the words of the shorter one."""
@@ -83,9 +87,9 @@ def find_evidence(
 ) -> Findings:
     """The sentences that answer `query`, without duplicates; empty if none is close enough.
 
-    They come from prose, lists and tables, never from headings, code or runs of links. A sentence that begins with a
-    pronoun is quoted only with the sentence before it; in languages other than English that sentence is added. If the
-    best sentence begins with a pronoun, the nearest earlier one of its paragraph that does not is added.
+    They come from prose, lists and tables, never from headings, code or runs of links. A sentence that points at one
+    before it ("It is ...", "Under the deal ...") is quoted together with that one, or another is taken. A further one
+    is quoted only if it adds a word of the question or the kind of thing asked for; none only repeats the question.
 
     Args:
         max_characters: the most characters of all sentences together.
@@ -107,11 +111,17 @@ def find_evidence(
     near = [at for at in ranked.order if ranked.scores[at] >= ranked.scores[best] - close]
     if not any(features[at].kind > 0 for at in near):
         near += [at for at in ranked.order if features[at].kind > 0][:1]
-    near = _with_antecedent(found, near if is_english else _with_those_before(found, near))
     most, room = (MOST, max_characters) if ranked.is_answer else (NEAREST, max_characters - hedge)
-    picked = _picked([found[at] for at in near], room, overhead, most)
-    read = [*picked[:1], *sorted(picked[1:], key=lambda one: (one.document, one.order))]
-    return Findings(tuple(Evidence(one.text, one.document) for one in read), ranked.is_answer, question.language)
+    # In other languages endings and compounds hide too many words of the question to tell what a sentence adds.
+    quotes = _Quotes(question, found, room, overhead, most, strict=is_english and ranked.is_answer)
+    for at in near:
+        quotes.add(found[at], has_kind=features[at].kind > 0)
+    if not quotes.runs:  # better a pronoun without its noun than no quote
+        quotes.take([found[best]])
+    first, *others = quotes.runs or [[]]
+    read = [first, *sorted(others, key=lambda run: (run[0].document, run[0].order))] if first else []
+    told = tuple(Evidence(_joined(run), run[0].document) for run in read)
+    return Findings(told, ranked.is_answer, question.language)
 
 
 def shortlist(
@@ -177,39 +187,6 @@ def _beside_best(ranked: Reranked, found: Sequence[Candidate]) -> Reranked:
     return ranked._replace(order=sorted(ranked.order, key=lambda at: -scores[at]), scores=scores)
 
 
-def _with_antecedent(found: Sequence[Candidate], near: Sequence[int]) -> list[int]:
-    """`near`; if the best sentence begins with a pronoun, the sentence with the noun that it means comes second."""
-    best = found[near[0]]
-    if not best.before or not PRONOUN.match(best.text):
-        return list(near)
-    earlier = [
-        at
-        for at, one in enumerate(found)
-        if one.paragraph is best.paragraph and _places_before(one, best) in _ANTECEDENT
-    ]
-    earlier.sort(key=lambda at: _places_before(found[at], best))
-    antecedent = [at for at in earlier if not PRONOUN.match(found[at].text)][:1]
-    return [near[0], *antecedent, *(at for at in near[1:] if at not in antecedent)]
-
-
-def _with_those_before(found: Sequence[Candidate], near: Sequence[int]) -> list[int]:
-    """`near`, where each sentence after the first that begins with a pronoun follows the sentence before it."""
-    places = {(one.document, one.order): at for at, one in enumerate(found)}
-    every = [near[0]]
-    for at in near[1:]:
-        one = found[at]
-        before = places.get((one.document, (one.order[0], one.order[1] - 1)))
-        if one.before and before is not None and PRONOUN.match(one.text):
-            every.append(before)
-        every.append(at)
-    return list(dict.fromkeys(every))
-
-
-def _places_before(one: Candidate, other: Candidate) -> int:
-    """The number of sentences from `one` on to `other`."""
-    return other.order[1] - one.order[1]
-
-
 def _score(one: Features) -> float:
     """The score of a sentence as the answer in English, relative to the other sentences of its pages."""
     kind = _KIND if one.kind > 0 else _OTHER_KIND if one.kind < 0 else 0.0
@@ -248,19 +225,77 @@ def _is_near(question: Question, best: Candidate) -> bool:
     return sum(term in around for term in question.terms) >= enough * len(question.terms)
 
 
-def _picked(close: Sequence[Candidate], room: int, overhead: int, most: int) -> list[Candidate]:
-    picked: list[Candidate] = []
-    for one in close:
-        cost = len(one.text) + overhead
-        if cost > room or any(_repeats(one, other) for other in picked):
-            continue
-        if picked and PRONOUN.match(one.text) and not any(one.before == other.text for other in picked):
-            continue
-        picked.append(one)
-        room -= cost
-        if len(picked) == most:
-            break
-    return picked
+class _Quotes:
+    """The quotes of an answer: runs of neighbouring sentences, none of which begins by pointing at one before it.
+
+    `strict`: a further sentence must add something.
+    """
+
+    def __init__(
+        self, question: Question, found: Sequence[Candidate], room: int, overhead: int, most: int, *, strict: bool
+    ) -> None:
+        self.runs: list[list[Candidate]] = []
+        self._question, self._strict = question, strict
+        self._found = {(one.document, one.order): one for one in found}
+        self._room, self._overhead, self._most, self._quoted = room, overhead, most, 0
+
+    def add(self, one: Candidate, *, has_kind: bool) -> None:
+        """Quote a sentence if it says something that nothing before it says, and there is room."""
+        said = [other for run in self.runs for other in run]
+        if self._quoted >= self._most or any(_repeats(one, other) for other in said):
+            return
+        if said and self._strict and not has_kind and not self._adds(one, said):
+            return
+        if (run := self._from_its_noun(one)) is None or repeats_question(self._question, run):
+            return
+        for known_run in self.runs:
+            if known_run[-1] in run:  # its noun is quoted already
+                rest = run[run.index(known_run[-1]) + 1 :]
+                if (cost := sum(1 + len(each.text) for each in rest)) <= self._room:
+                    known_run += rest
+                    self._room -= cost
+                    self._quoted += 1
+                return
+        self.take(run)
+
+    def _adds(self, one: Candidate, said: Sequence[Candidate]) -> bool:
+        """Whether it has a word of the question that `said` lacks, or as many as the best one, or goes on from it."""
+        asked, best = set(self._question.terms), self.runs[0][-1]
+        own, known = asked.intersection(one.own), {term for other in said for term in other.own}
+        goes_on = bool(own) and one.before == best.text and bool(DANGLING.match(one.text))
+        return goes_on or bool(own - known) or len(own) >= max(2, len(asked.intersection(best.own)) - RIVAL)
+
+    def take(self, run: list[Candidate]) -> None:
+        """Quote these neighbours, if there is room."""
+        cost = len(_joined(run)) + self._overhead
+        if cost <= self._room:
+            self.runs.append(run)
+            self._room -= cost
+            self._quoted += 1
+
+    def _from_its_noun(self, one: Candidate) -> list[Candidate] | None:
+        """The sentences from the one that `one` points at, to `one`; None if that is not near."""
+        run = [one]
+        while DANGLING.match(run[0].text):
+            place, number = run[0].order
+            before = self._found.get((one.document, (place, number - 1)))
+            if len(run) > _ANTECEDENT or before is None or before.paragraph is not one.paragraph or not run[0].before:
+                return None
+            run.insert(0, before)
+        return run
+
+
+def _joined(run: Sequence[Candidate]) -> str:
+    """The text of neighbours. Scripts without spaces have none between sentences."""
+    text = ""
+    for one in run:
+        text += ("" if not text or text[-1] in "。！？｡" else " ") + one.text
+    return text
+
+
+def repeats_question(question: Question, run: Sequence[Candidate]) -> bool:
+    """Whether sentences say nothing but the words of the question."""
+    return not set(query_terms(_joined(run), question.language)).difference(question.terms)
 
 
 def _repeats(one: Candidate, other: Candidate) -> bool:
