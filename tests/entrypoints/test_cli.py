@@ -84,9 +84,11 @@ def test_search_without_the_written_answer_lists_sources_only(environment: dict[
 
 @pytest.mark.parametrize("command", [["serve"], ["serve", "--http"], ["start-mcp-server"]], ids=" ".join)
 def test_a_server_that_cannot_start_tells_programs_so_too(environment: dict[str, str], command: list[str]) -> None:
-    done = start({**environment, "CONCURRENCY": "0"}, *command, "--json")
+    done = start({**environment, "CONCURRENCY": "0", "PYTHONPROFILEIMPORTTIME": "1"}, *command, "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["error"]["code"] == "NOT_CONFIGURED"
+    assert "pydantic_settings" in done.stderr
+    assert not re.search(r"\b(mcp|starlette)\b", done.stderr), "a wrong setting is told at once"
 
 
 def test_a_spent_limit_says_once_when_to_try_again(environment: dict[str, str]) -> None:
@@ -106,7 +108,7 @@ def test_an_error_is_one_line_on_stderr_and_exit_code_1(environment: dict[str, s
 
 
 def test_a_person_is_not_sent_to_a_server_for_agents(environment: dict[str, str]) -> None:
-    assert start(environment, "search", "polymarket odds on the height of the eiffel tower").returncode == 0
+    assert run(environment, "search", "polymarket odds on the height of the eiffel tower").returncode == 0
 
 
 def test_an_error_is_json_too_when_asked_for(environment: dict[str, str]) -> None:
@@ -172,7 +174,7 @@ def test_doctor_says_what_is_wrong_and_how_to_mend_it(environment: dict[str, str
 
 
 def test_demo_shows_an_answer_a_fallback_a_cached_answer_and_a_refusal(environment: dict[str, str]) -> None:
-    done = start(environment, "demo", "--json")
+    done = run(environment, "demo", "--json")
     answer, fallback, cached, refused, docs, own = map(json.loads, done.stdout.splitlines())
     assert answer["response"]["provider"].endswith("-web-search")
     assert fallback["response"]["fallback"]["from"] == "openai"

@@ -18,9 +18,9 @@ T = TypeVar("T")
 def serve_over_stdio(config: Path | None, context: str, *, as_json: bool = False, **flags: Any) -> None:
     """Serve one client over stdin and stdout; `context` names it in the log. `flags` are settings that override all
     others."""
+    settings = _logging(config, as_json=as_json, **flags)  # first: a wrong one is told without loading the SDK
     from websearch_gateway.entrypoints.mcp.server import serve_stdio
 
-    settings = _logging(config, as_json=as_json, **flags)
     exit_on_error(lambda: asyncio.run(serve_stdio(settings, context)), as_json=as_json)
 
 
@@ -28,9 +28,9 @@ def serve_over_http(
     config: Path | None, host: str, port: int, *, as_json: bool, insecure: bool = False, **flags: Any
 ) -> None:
     """Serve over HTTP until a signal comes; `flags` are settings that override all others."""
+    settings = _logging(config, as_json=as_json, **flags)
     from websearch_gateway.entrypoints.http.server import serve_http
 
-    settings = _logging(config, as_json=as_json, **flags)
     exit_on_error(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=as_json)
 
 
