@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,17 @@ SLOW = (
     "test_clients.py",
 )
 """The folders of the slowest tests; most of them start processes."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave the ten thousand tests and their modules to no garbage collection: each takes as long as a test."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
