@@ -2,7 +2,10 @@
 
 import gzip
 import json
+import os
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -291,3 +294,19 @@ def test_a_project_that_cannot_be_read_is_one_clear_error(tmp_path):
     assert (error["code"], "pyproject.toml is malformed" in error["message"]) == ("VALIDATION", True)
     assert "none of pyproject.toml" in json.loads(ran("add", "--project", "/", "--json", code=1))["error"]["message"]
     ran("add", code=2)
+
+
+@pytest.mark.parametrize(("answer", "count"), [("n", 0), ("y", 2)])
+def test_a_person_is_asked_before_the_dependencies_are_indexed(project, sandbox, tmp_path, answer, count):
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "websearch_gateway", "docs", "add", "--project", project, "--delay", "0"]
+    environment = {**os.environ, "DATA_DIR": str(tmp_path / "data")}
+    os.write(ours, f"{answer}\n".encode())
+    done = subprocess.run(
+        [*command, "--max-pages", "1"], stdin=theirs, capture_output=True, text=True, env=environment, timeout=100
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert done.returncode == 0, done.stderr
+    assert "Index the documentation of 3 packages?" in done.stdout
+    assert ("Nothing was added." in done.stdout, done.stdout.count("completed")) == (count == 0, count)

@@ -29,3 +29,22 @@ async def test_one_of_the_versions_is_indexed_and_the_others_are_named(site, wor
         alone = await docs.add(f"{site.url}latest/", "alone", options=FAST)
         done = await docs.crawl(alone.id)
         assert (done.page_count, done.reason) == (2, "")
+
+
+@pytest.mark.parametrize("has_sitemap", [False, True])
+async def test_the_version_to_which_the_start_redirects_is_preferred_to_a_higher_number(
+    site, workers, tmp_path, has_sitemap
+):
+    site.pages["/docs/"] = (302, {"location": "/docs/3/"})
+    menu = ("/docs/3/", "/docs/3.14/", "/docs/3.15/")
+    for version in ("3", "3.14", "3.15"):
+        site.pages[f"/docs/{version}/"] = html(f"Heron {version}", links=(*menu, f"/docs/{version}/tides.html"))
+        site.pages[f"/docs/{version}/tides.html"] = html(f"Tides {version}", links=menu)
+    if has_sitemap:
+        places = "".join(f"<url><loc>{site.url}{version}/</loc></url>" for version in ("3", "3.14", "3.15"))
+        site.raw["/docs/sitemap.xml"] = f"<urlset>{places}</urlset>".encode()
+    async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
+        added = await docs.add(site.url, "heron", options=FAST)
+        done = await docs.crawl(added.id)
+    assert (done.status, done.page_count) == ("completed", 2)
+    assert "only 3 is indexed. Others: 3.15, 3.14" in done.reason

@@ -113,6 +113,8 @@ class Crawler:
         if (versions := self.work.versions) is not None:
             await asyncio.to_thread(versions.keep, known)
             await asyncio.to_thread(versions.note, [*known, *urls])
+            if versions.is_guess:
+                await self.work.ask_start(version.id)
             urls = [url for url in urls if not self.work.is_other_version(url)]
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
 

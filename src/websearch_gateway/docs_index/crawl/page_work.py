@@ -220,6 +220,17 @@ class PageWork:
             self.versions.note((task.url, *document.links))
         return [url for url in document.links if self.traps.admit(url) and not self.is_other_version(url)]
 
+    async def ask_start(self, version_id: int) -> None:
+        """Let the start URL choose the version to which it redirects."""
+        try:
+            await self._fetch(UrlTask(0, version_id, self.start))
+        except (SearchTimeoutError, ForbiddenUrlError, SearchFetchError) as error:
+            self._note_target(str(error.details.get("location", "")))
+
+    def _note_target(self, location: str) -> None:
+        if self.versions is not None and location:
+            self.versions.prefer(self.scope.link(self.start, location))
+
     def is_other_version(self, url: str) -> bool:
         """Whether a page belongs to a version that is left out."""
         return self.versions is not None and url != self.start and bool(self.versions.other(url))
@@ -262,6 +273,8 @@ class PageWork:
         if target == task.url:  # to its own index.html, or in a loop
             return await self._settled(task, "failed", "redirects to itself")
         if target:
+            if task.url == self.start:
+                self._note_target(target)
             await self.store.finish_url(task, "alias", links=[target], alias_of=target)
             return Result("skipped")
         if task.url == self.start and self.scope.may_move_to(outside):

@@ -263,6 +263,7 @@ class VersionFolders:
         self._seen: set[str] = set()
         self._kept: dict[str, str] = {}
         self._chosen: dict[str, str] = {}
+        self._guesses: dict[str, str] = {}
 
     def keep(self, urls: Iterable[str]) -> None:
         """Note the addresses of earlier crawls: the version of most of them stays the chosen one."""
@@ -283,6 +284,19 @@ class VersionFolders:
             is_sure = any(version.lower() in _NAMED or _DOTTED.match(version) for version in versions)
             if above not in self._chosen and len(versions) > 1 and is_sure:
                 self._chosen[above] = self._choice(above, versions, found)
+
+    def prefer(self, url: str) -> None:
+        """Choose the version to which the start URL redirects, unless a version is chosen by its name."""
+        place = self._place(url)
+        if place and place[1] and self._chosen.get(place[0]) in (None, self._guesses.get(place[0])):
+            self._kept[place[0]] = place[1]
+            if place[0] in self._chosen:
+                self._chosen[place[0]] = place[1]
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether a version is chosen by its number alone."""
+        return any(self._chosen[above] == version for above, version in self._guesses.items())
 
     def other(self, url: str) -> str:
         """The version that a page is of, if it is not the chosen one; "" otherwise."""
@@ -306,7 +320,9 @@ class VersionFolders:
         named = (version for name in _NAMED for version in versions if version.lower() == name)
         chosen = next(wanted, "") or self._kept.get(above, "") or next(named, "")
         is_bare = any(page and page in found[""] for version in versions for page in found[version])
-        return chosen or ("" if is_bare else max(versions, key=_rank))
+        if not chosen and not is_bare:
+            chosen = self._guesses[above] = max(versions, key=_rank)
+        return chosen
 
     def _place(self, url: str) -> tuple[str, str, str] | None:
         """The folder above the versions, the version ("" if it has none) and the rest of a page's path."""

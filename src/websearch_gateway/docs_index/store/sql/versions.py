@@ -54,6 +54,13 @@ _SELECT = """
 """
 
 
+def _stored(options: CrawlOptions) -> str:
+    fields = asdict(options)
+    if not options.base_url:  # older versions of the gateway, which may share the database, do not know it
+        del fields["base_url"]
+    return json.dumps(fields)
+
+
 def select(db: Database, embedder: str, version_id: int | None = None) -> list[SiteVersion]:
     """One version, or all by name and label."""
     named = {"embedder": embedder, "id": version_id}
@@ -195,7 +202,7 @@ class Versions(Transacted):
             INSERT INTO versions (name, label, url, options, status, added_at) VALUES (?, ?, ?, ?, 'queued', ?)
             ON CONFLICT (name, label) DO UPDATE SET url = excluded.url, options = excluded.options RETURNING id
             """,
-            (name, label, url, json.dumps(asdict(options)), self._clock()),
+            (name, label, url, _stored(options), self._clock()),
         ).fetchone()
         return select(db, self._embedder, row[0])[0]
 
