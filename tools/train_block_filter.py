@@ -32,7 +32,7 @@ import numpy as np
 from bench.extract import Measured, judged, report, structure
 from websearch_gateway.net.decode import charset_of, decode
 from websearch_gateway.readers.extraction import blocks, page, render, select
-from websearch_gateway.readers.extraction.extract import SURE, doubted, second_opinion
+from websearch_gateway.readers.extraction.extract import doubted, is_doubtful, second_opinion
 from websearch_gateway.readers.extraction.filter import features
 from websearch_gateway.readers.extraction.filter.features import columns, matrix
 from websearch_gateway.readers.extraction.filter.measures import Measures, words_of
@@ -195,9 +195,9 @@ def validated(pages: Sequence[Example]) -> Iterator[Measured]:
         alone, asking = trained(seen, "block_filter_alone"), trained(seen, "block_filter")
         for example in (example for example in pages if _fold(example) == number):
             likely = alone.predict(example.rows["block_filter_alone"])
-            if example.is_article or select.expected_f1(example.measures.outline, likely) < SURE:
-                likely = asking.predict(example.rows["block_filter"])
-                likely = doubted(example.measures, likely, is_article=example.is_article)
+            if is_doubtful(example.measures, likely, is_article=example.is_article):
+                asked = asking.predict(example.rows["block_filter"])
+                likely = doubted(example.measures, likely, asked, is_article=example.is_article)
             yield measured(example, likely)
 
 

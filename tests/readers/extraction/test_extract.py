@@ -12,6 +12,7 @@ from websearch_gateway.readers.extraction.extract import (
     _likelihoods,
     doubted,
     extract,
+    is_doubtful,
     second_opinion,
     warm_up,
 )
@@ -51,24 +52,28 @@ def test_trafilatura_runs_if_the_filter_is_unsure_and_the_page_is_not_too_large(
     sure: float, elements: int, asks: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("websearch_gateway.readers.extraction.extract.SURE", sure)
+    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.PROSE", 0)
     root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
     assert root is not None
     outline = blocks.outline(root)
     measures = Measures(outline, "A title")
     alone, asking = likelihoods(measures, None), likelihoods(measures, second_opinion(root))
-    asking = doubted(measures, asking, is_article=False)
+    asking = doubted(measures, alone, asking, is_article=False)
     assert alone.tolist() != asking.tolist()
     assert _likelihoods(root, outline, "A title", False).tolist() == (asking if asks else alone).tolist()
 
 
 @pytest.mark.parametrize(("elements", "asks"), [(0, True), (SECOND_OPINION_ELEMENTS, False)], ids=["modest", "large"])
-def test_trafilatura_runs_on_every_article_that_is_not_too_large(elements: int, asks: bool) -> None:
+def test_trafilatura_runs_on_every_article_that_is_not_too_large(
+    elements: int, asks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.PROSE", 0)
     root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
     assert root is not None
     outline = blocks.outline(root)
     measures = Measures(outline, "A title")
     alone, likely = likelihoods(measures, None), likelihoods(measures, second_opinion(root))
-    expected = doubted(measures, likely, is_article=True) if asks else alone
+    expected = doubted(measures, alone, likely, is_article=True) if asks else alone
     assert _likelihoods(root, outline, "A title", True).tolist() == expected.tolist()
 
 
@@ -78,7 +83,7 @@ def judged(markup: str, likely: list[float], found: list[float], *, is_article: 
     assert root is not None
     measures = Measures(blocks.outline(root), "")
     measures.found = np.array(found)
-    less: list[float] = doubted(measures, np.array(likely), is_article=is_article).tolist()
+    less: list[float] = doubted(measures, np.array(likely), np.array(likely), is_article=is_article).tolist()
     return less
 
 
@@ -86,10 +91,37 @@ PARAGRAPHS = "".join(f"<p>Paragraph {number} has as many words as the others.</p
 
 
 def test_a_block_that_trafilatura_omits_counts_less_and_one_that_it_chose_no_more() -> None:
-    less = judged(PARAGRAPHS, [0.8] * 9, [1, 1, 1, 1, 1, 0, 0, 0, 0])
-    assert less == pytest.approx([0.8] * 5 + [0.4] * 4)
+    less = judged(PARAGRAPHS, [0.8] * 9, [1, 1, 0, 0, 0, 0, 1, 1, 1])
+    assert less == pytest.approx([0.8] * 2 + [0.4] * 4 + [0.8] * 3)
     long = f"<p>{'many words ' * 20}</p>"
-    assert judged(PARAGRAPHS + long, [0.8] * 10, [1.0] * 6 + [0.0] * 4)[9] > less[8]
+    assert judged(long + PARAGRAPHS, [0.8] * 10, [0.0] * 4 + [1.0] * 6)[0] > less[2]
+
+
+def test_what_follows_the_last_block_that_trafilatura_chose_counts_less_still() -> None:
+    less = judged(PARAGRAPHS, [0.8] * 9, [1, 1, 0, 1, 1, 1, 1, 0, 0])
+    assert less[7:] == pytest.approx([0.2] * 2)
+    assert less[2] == pytest.approx(0.4)
+    unconfirmed = judged(PARAGRAPHS, [0.8] * 9, [1, 1, 0, 1, 0, 0, 0, 0, 0])
+    assert unconfirmed[7:] == pytest.approx([0.4] * 2)
+
+
+def test_an_article_is_judged_by_the_mean_of_both_choices() -> None:
+    root = page.parse(PARAGRAPHS)
+    assert root is not None
+    measures = Measures(blocks.outline(root), "")
+    measures.found = np.ones(9)
+    alone, asked = np.full(9, 0.4), np.full(9, 0.8)
+    assert doubted(measures, alone, asked, is_article=True).tolist() == pytest.approx([0.6] * 9)
+    assert doubted(measures, alone, asked, is_article=False).tolist() == pytest.approx([0.8] * 9)
+
+
+def test_trafilatura_is_not_asked_about_a_page_that_is_not_prose() -> None:
+    for markup, asks in ((PARAGRAPHS, True), (PARAGRAPHS.replace("p>", "div>"), False)):
+        root = page.parse(markup)
+        assert root is not None
+        measures = Measures(blocks.outline(root), "")
+        assert is_doubtful(measures, np.full(9, 0.8), is_article=True) is asks
+    assert not is_doubtful(measures, np.ones(9), is_article=False)
 
 
 def test_if_trafilatura_found_almost_nothing_the_filter_decides_alone() -> None:

@@ -32,11 +32,12 @@ MOST_JUDGED_BLOCKS = 30_000
 
 TOO_LONG = "The page has more than {:,} elements; the rest is left out."
 
-SURE = 0.9
-"""From this expected F1 on the block filter decides alone: measured, trafilatura does not improve it there."""
+SURE = 0.85
+"""From this expected F1 on the block filter decides alone about a page that does not declare itself an article."""
 
-PROSE = 0.5
-"""The least share of the kept words that are in unlinked paragraphs on a page of prose."""
+PROSE = 0.35
+"""The least share of the kept words that are in unlinked paragraphs on a page of prose. On other pages trafilatura does
+more harm than good."""
 
 FOUND, FOUND_DECLARED = 0.7, 0.1
 """The least share of the kept words that trafilatura chose as well, or else it has failed: on any page, and on one that
@@ -45,8 +46,15 @@ declares itself an article."""
 LONG = 25
 """The number of words from which on a block is a paragraph, and trafilatura's omission of it more often a mistake."""
 
+SHORTEST = 5
+"""The least number of words of a block whose place says where the text ends: shorter ones also stand elsewhere."""
+
+_WRITTEN_WHOLE = ("td", "th", "pre")
+"""The tags of blocks of which trafilatura writes several in one line, or in another form."""
+
 MOSTLY = 0.5
-"""The share of a block from which on it counts as found by trafilatura."""
+"""The share of a block from which on it counts as found by trafilatura, and that of the words from which on trafilatura
+knows where the text ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,36 +135,62 @@ def _likelihoods(root: Any, outline: Outline, title: str, is_article: bool) -> F
     """How likely each block belongs to the main text."""
     from websearch_gateway.readers.extraction.filter.features import likelihoods
     from websearch_gateway.readers.extraction.filter.measures import Measures
-    from websearch_gateway.readers.extraction.select import expected_f1
 
     deepest = max((container.depth for container in outline.containers), default=0)
     is_large = deepest > SECOND_OPINION_DEPTH or root.xpath("count(//*)") > SECOND_OPINION_ELEMENTS
     measures = Measures(outline, title)
-    if is_large or not is_article:
-        likely = likelihoods(measures, None)
-        if is_large or expected_f1(outline, likely) >= SURE:
-            return likely
-    likely = likelihoods(measures, second_opinion(root))
-    return doubted(measures, likely, is_article=is_article)
+    alone = likelihoods(measures, None)
+    if is_large or not is_doubtful(measures, alone, is_article=is_article):
+        return alone
+    return doubted(measures, alone, likelihoods(measures, second_opinion(root)), is_article=is_article)
 
 
-def doubted(page: Measures, likely: Floats, *, is_article: bool) -> Floats:
+def is_doubtful(page: Measures, alone: Floats, *, is_article: bool) -> bool:
+    """Whether trafilatura could improve the choice that the filter makes alone."""
+    from websearch_gateway.readers.extraction.select import expected_f1
+
+    if not is_article and expected_f1(page.outline, alone) >= SURE:
+        return False
+    kept, prose = _kept_and_prose(page, alone)
+    return bool(prose >= PROSE * kept.sum())
+
+
+def _kept_and_prose(page: Measures, likely: Floats) -> tuple[Floats, float]:
+    """The number of kept words of each block, and how many of them are in unlinked paragraphs."""
+    from websearch_gateway.readers.extraction.filter.measures import TAG_NUMBER
+    from websearch_gateway.readers.extraction.select import threshold
+
+    kept: Floats = page.words * (likely >= threshold(page.words, likely))
+    return kept, float(kept[(page.tag[page.place] == TAG_NUMBER["p"]) & (page.link_share < MOSTLY)].sum())
+
+
+def doubted(page: Measures, alone: Floats, asked: Floats, *, is_article: bool) -> Floats:
     """The filter's choice on a page of prose, where trafilatura does not confirm it made up to half as likely.
 
     Their errors differ: the filter keeps teasers and boxes of unfamiliar kinds of sites, trafilatura omits parts of the
-    text, so a long block becomes less unlikely. Comments are left out unless trafilatura takes them for the text.
+    text, so a long block becomes less unlikely. After the last block that it chose the text has probably ended.
+    Comments are left out unless trafilatura takes them for the text.
+
+    Args:
+        alone, asked: the filter's choice without and with trafilatura's as a feature.
     """
     from websearch_gateway.readers.extraction.filter.measures import TAG_NUMBER
-    from websearch_gateway.readers.extraction.select import in_comments, threshold
+    from websearch_gateway.readers.extraction.select import in_comments
 
     np, words, found = page.np, page.words, page.found
-    kept = words * (likely >= threshold(words, likely))
-    prose = kept[(page.tag[page.place] == TAG_NUMBER["p"]) & (page.link_share < MOSTLY)].sum()
-    least = FOUND_DECLARED if is_article else FOUND
-    if prose < PROSE * kept.sum() or (kept * found).sum() < least * kept.sum():
+    likely: Floats = (alone + asked) / 2 if is_article else asked
+    kept, prose = _kept_and_prose(page, likely)
+    confirmed, least = (kept * found).sum(), FOUND_DECLARED if is_article else FOUND
+    if prose < PROSE * kept.sum() or confirmed < least * kept.sum():
         return likely
     less: Floats = likely * (1 - np.where(words < LONG, 0.5, 0.25) * (1 - found))
     less[in_comments(page.outline) & (found < MOSTLY)] = 0
+    chosen = np.flatnonzero((found > MOSTLY) & (words >= SHORTEST))
+    if len(chosen) and confirmed >= MOSTLY * kept.sum():
+        after = np.arange(len(words)) > chosen[-1]
+        less[
+            after & (found <= MOSTLY) & ~np.isin(page.tag[page.place], [TAG_NUMBER[tag] for tag in _WRITTEN_WHOLE])
+        ] *= 0.5
     return less
 
 

@@ -16,6 +16,7 @@ from websearch_gateway.readers.extraction.filter.measures import (
     WITHIN,
     Measures,
     context_columns,
+    opinion_columns,
 )
 
 if TYPE_CHECKING:
@@ -59,16 +60,19 @@ def columns(page: Measures, found: str) -> dict[str, Any]:
         found: the main text that another extractor chose, one block per line; "" for none.
     """
     page.compare(found)
+    own, context = page.fixed or (_own_columns(page) | _name_columns(page), context_columns(page))
+    page.fixed = own, context
     return {
-        **_own_columns(page),
-        **_name_columns(page),
+        **own,
+        "found": page.found,
         **_level_columns(page),
         **_entry_columns(page),
         **_neighbour_columns(page),
         **_heading_columns(page),
         **_alike_columns(page),
         **_page_columns(page),
-        **context_columns(page),
+        **context,
+        **opinion_columns(page),
     }
 
 

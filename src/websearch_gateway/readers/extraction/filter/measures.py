@@ -61,6 +61,7 @@ class Measures:
         found: the share of a block that another extractor chose; see `compare`.
         running, sums: of words, link words, found words, commas, stops and blocks, the sums over all blocks before a
             block, and the sums over the blocks below an element (e).
+        fixed: columns of `features` that are do not depend on what another extractor chose, once computed.
         described (e): the features that describe an element around a block, one row each.
     """
 
@@ -71,6 +72,7 @@ class Measures:
         self.outline = outline
         self._measure_blocks(title)
         self._measure_containers()
+        self.fixed: tuple[dict[str, Any], dict[str, Any]] | None = None
 
     def compare(self, found: str) -> None:
         """Compare the blocks with the main text that another extractor chose, one block per line; "" for none."""
@@ -229,7 +231,7 @@ def context_columns(page: Measures) -> dict[str, Floats]:
     return {
         **_prose_columns(page, first, last),
         **_ending_columns(page, first, last),
-        **_opinion_columns(page),
+        **opinion_columns(page),
         **_heading_columns(page),
         **_teaser_columns(page),
         **_candidate_columns(page),
@@ -286,7 +288,7 @@ def _ending_columns(page: Measures, first: int, last: int) -> dict[str, Floats]:
     }
 
 
-def _opinion_columns(page: Measures) -> dict[str, Floats]:
+def opinion_columns(page: Measures) -> dict[str, Floats]:
     """The way to the next and the last block that the other extractor chose, and how much of its choice follows."""
     np = page.np
     where = np.arange(len(page.words))
