@@ -9,6 +9,8 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
+from tests.docs_index.crawl.small_site import PROSE, Site, html
+from tests.loopback import serving
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import Exhausted, SearchRateLimitError, SearchValidationError
 from websearch_gateway.models import Caller, Claim
@@ -138,3 +140,15 @@ async def test_domains_that_the_operator_blocks_are_not_read_for_a_claim(gateway
     assert checked.claims[0].verdict == "unread"
     assert any("FORBIDDEN_URL" in warning for warning in checked.warnings)
     assert sandbox.calls("pages") == 0
+
+
+async def test_a_page_that_contradicts_a_supported_claim_is_named(gateway: Open) -> None:
+    made = Site()
+    made.pages = {f"/{n}": html("The bridge", f"{PROSE} The Halden bridge is {n} metres long.") for n in (120, 150)}
+    async with serving(made.serve) as made.port:
+        here = f"127.0.0.1:{made.port}"
+        async with gateway(fetch_allow_private_hosts=here) as opened:
+            claim = Claim("The Halden bridge is 120 metres long.", (f"http://{here}/150", f"http://{here}/120"))
+            checked = await opened.check_claims([claim], ANN)
+    assert (checked.claims[0].verdict, checked.claims[0].url) == ("supported", f"http://{here}/120")
+    assert checked.warnings == ("Claim 1: 127.0.0.1 contradicts it.",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from websearch_gateway.errors import SearchError, SearchTimeoutError, SearchValidationError, Unavailable
@@ -62,6 +62,7 @@ class ClaimChecking:
                 pages = await self._pages(asked, urls, call)
                 found = await self._judged(asked, urls, pages, call)
             event.served("page", len(found))
+            call.warnings.extend(_disputes(asked, urls, found))
         checked = tuple(_verdict(one.claim, of_claim, found) for one, of_claim in zip(asked, urls, strict=True))
         return CheckedClaims(
             claims=checked, cost_usd=round(call.bill.usd, 6), warnings=tuple(dict.fromkeys(call.warnings))
@@ -194,6 +195,16 @@ def _verdict(claim: str, urls: Sequence[str], found: Mapping[tuple[str, str], tu
             if verdict == wanted:
                 return CheckedClaim(claim=claim, verdict=wanted, quote=quote, url=url, quote_url=quote_url(url, quote))
     return CheckedClaim(claim=claim, verdict="not_found" if verdicts else "unread")
+
+
+def _disputes(
+    claims: Sequence[Claim], urls: Sequence[Sequence[str]], found: Mapping[tuple[str, str], tuple[str, str]]
+) -> Iterator[str]:
+    """A warning for each claim that one page supports and another contradicts."""
+    for number, (one, of_claim) in enumerate(zip(claims, urls, strict=True), start=1):
+        by_verdict = {found[one.claim, url][0]: url for url in of_claim if (one.claim, url) in found}
+        if {"supported", "contradicted"} <= by_verdict.keys():
+            yield f"Claim {number}: {host(by_verdict['contradicted'])} contradicts it."
 
 
 def _invalid(message: str, allowed: str) -> SearchValidationError:
