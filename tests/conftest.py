@@ -14,9 +14,11 @@ from hypothesis import settings as hypothesis_settings
 
 from tests.clock import Clock
 from tests.opening import gateway as gateway
+from tests.patience import PATIENCE
 from tests.shared_workers import SharedWorkers, shared_workers
 from tests.tracing import Spans, recorded_spans
 from tools.servers import NotHere, Postgresql, postgresql
+from websearch_gateway.net import client, outbound
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.memory import MemoryState
@@ -102,6 +104,15 @@ def sandbox(_running_sandbox: Sandbox) -> Iterator[Sandbox]:
     _running_sandbox.reset()
     yield _running_sandbox
     _running_sandbox.reset()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patient_connections() -> Iterator[None]:
+    """A server of a test may get little of the processor, so only deadlines limit a connect."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (client, outbound):
+            patch.setattr(module, "CONNECT_SECONDS", PATIENCE)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
