@@ -123,3 +123,22 @@ async def test_a_crawl_whose_process_has_ended_has_no_owner_and_says_how_to_go_o
         (site,) = statuses(await store.versions()).sites
         assert (site.owner is None, command in site.reason) == (bool(command), True)
     await store.close()
+
+
+async def test_links_between_files_define_names_and_name_no_folder(gateway: Open, tmp_path: Path) -> None:
+    """A list of links without their targets would define each name itself."""
+    (tmp_path / "api").mkdir()
+    prose = "The zebra eats grass, and sleeps at night. " * 10
+    (tmp_path / "api" / "open.html").write_text(f"<main><h1>Opening</h1><p>{prose}</p></main>")
+    for name in ("a", "b"):
+        links = "<li><a href='api/open.html#top'>zoo_open</a></li>"
+        (tmp_path / f"{name}.html").write_text(f"<main><h1>{name}</h1><p>{prose} {name}</p><ul>{links}</ul></main>")
+    async with gateway() as opened:
+        site = await opened.docs.add(str(tmp_path), "zoo", "1")
+        await opened.docs.crawl(site.id)
+        (match,) = await opened.docs.store.find_symbols(["zoo_open"], [site.id], 9)
+        (chunk,) = await opened.docs.store.chunks([match.chunk_id])
+        assert (match.kind, chunk.path) == ("link", "api/open.html")
+        text = (await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/a.html")).content
+        assert "[zoo_open](api/open.html#top)" in text
+        assert str(tmp_path) not in text

@@ -338,7 +338,10 @@ def as_paragraph(text: str) -> str:
 
 
 def absolute(href: str | None, base: str) -> str:
-    """The absolute URL of a link target, safe inside parentheses; "" if it is not a web address."""
+    """The absolute URL of a link target, safe inside parentheses; "" if it is not a web address.
+
+    Between files of this machine it is relative, so that no text names a folder.
+    """
     if not href or href.strip() in ("", "#"):
         return ""
     place, mark, fragment = href.partition("#")
@@ -351,7 +354,9 @@ def absolute(href: str | None, base: str) -> str:
 def _absolute(href: str, base: str) -> str:
     try:
         url = urljoin(base, re.sub(r"[\t\r\n]", "", href.strip()))
-        if urlsplit(url).scheme.lower() not in _LINKED_SCHEMES:
+        if url.startswith("file:") and base.startswith("file:") and not urlsplit(href.strip()).scheme:
+            url = href.strip()
+        elif urlsplit(url).scheme.lower() not in _LINKED_SCHEMES:
             return ""
     except ValueError:
         return ""

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote, urldefrag
+from urllib.parse import unquote, urldefrag, urljoin
 
 from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, Symbol, UrlTask
 from websearch_gateway.docs_index.section_id import content_of, section_ids
@@ -330,7 +330,7 @@ LEAST_PAGES = 2
 MOST_PAIRS = 300_000
 """The most pairs of a name and an address that are counted."""
 
-_LINKED_NAME = re.compile(r"\[(`?)([A-Za-z_$](?:[\w$]|\.|::|-){1,98}[\w$])(\(\))?\1\]\((https?://[^()\s]{1,500}+)\)")
+_LINKED_NAME = re.compile(r"\[(`?)([A-Za-z_$](?:[\w$]|\.|::|-){1,98}[\w$])(\(\))?\1\]\(([^()\s]{1,500}+)\)")
 _COMPOUND = re.compile(r"[A-Za-z0-9](?:_|\.|::)[A-Za-z0-9]|[a-z][A-Z]")
 
 
@@ -352,7 +352,7 @@ def linked_names(db: Database, version_id: int) -> list[Linked]:
     for page_id, url, body in rows:
         pages[url] = pages[url.removesuffix("index.html")] = page_id
         text = load_body(db, body)
-        for name, target in {(m[2], m[4]) for m in _LINKED_NAME.finditer(text) if _is_name(m)}:
+        for name, target in {(m[2], urljoin(url, m[4])) for m in _LINKED_NAME.finditer(text) if _is_name(m)}:
             if pairs < MOST_PAIRS and not target.startswith(f"{url}#"):
                 pairs += not counts[name][target]
                 counts[name][target] += 1
