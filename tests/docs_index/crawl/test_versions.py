@@ -48,3 +48,15 @@ async def test_the_version_to_which_the_start_redirects_is_preferred_to_a_higher
         done = await docs.crawl(added.id)
     assert (done.status, done.page_count) == ("completed", 2)
     assert "only 3 is indexed. Others: 3.15, 3.14" in done.reason
+
+
+async def test_addresses_of_another_version_that_an_earlier_crawl_found_are_skipped(site, workers, tmp_path):
+    site.pages["/docs/"] = html("Start", links=("/docs/stable/",))
+    for path in ("stable/", "stable/tides.html", "1.0/old.html"):
+        site.pages[f"/docs/{path}"] = html(f"Heron {path}")
+    async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
+        added = await docs.add(site.url, "heron", options=FAST)
+        found = ("stable/", "stable/tides.html", "1.0/old.html")
+        await docs.store.add_urls(added.id, {f"{site.url}{path}": 1 for path in found})
+        done = await docs.crawl(added.id)
+    assert (done.page_count, site.fetched("/docs/1.0/old.html")) == (3, 0)
