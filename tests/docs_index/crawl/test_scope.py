@@ -176,5 +176,17 @@ def test_other_folders_with_numbers_are_no_versions(paths: tuple[str, ...]) -> N
     assert versions_of(*paths) == list(paths)
 
 
+def test_where_the_start_leads_decides_only_between_numbers() -> None:
+    for paths, left in ((("3/a", "3.15/a"), "3/a"), (("latest/a", "stable/a"), "stable/a")):
+        for is_known_first in (True, False):
+            folders = VersionFolders(Scope.of("https://e.org/"))
+            urls = [f"https://e.org/{path}" for path in paths]
+            if is_known_first:
+                folders.note(urls)
+            folders.prefer(urls[0])
+            folders.note(urls)
+            assert [url for url in urls if not folders.other(url)] == [f"https://e.org/{left}"]
+
+
 def test_a_start_that_is_a_version_has_none_below_it() -> None:
     assert versions_of("5.2/1.0/a", "5.2/2.0/a", start="https://e.org/5.2/") == ["5.2/1.0/a", "5.2/2.0/a"]

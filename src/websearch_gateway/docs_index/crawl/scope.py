@@ -264,6 +264,7 @@ class VersionFolders:
         self._kept: dict[str, str] = {}
         self._chosen: dict[str, str] = {}
         self._guesses: dict[str, str] = {}
+        self._led: dict[str, str] = {}
 
     def keep(self, urls: Iterable[str]) -> None:
         """Note the addresses of earlier crawls: the version of most of them stays the chosen one."""
@@ -288,9 +289,9 @@ class VersionFolders:
     def prefer(self, url: str) -> None:
         """Choose the version to which the start URL redirects, unless a version is chosen by its name."""
         place = self._place(url)
-        if place and place[1] and self._chosen.get(place[0]) in (None, self._guesses.get(place[0])):
-            self._kept[place[0]] = place[1]
-            if place[0] in self._chosen:
+        if place and place[1]:
+            self._led[place[0]] = place[1]
+            if self._chosen.get(place[0]) == self._guesses.get(place[0], ""):
                 self._chosen[place[0]] = place[1]
 
     @property
@@ -318,7 +319,7 @@ class VersionFolders:
     def _choice(self, above: str, versions: list[str], found: Mapping[str, set[str]]) -> str:
         wanted = (version for name in self._wanted for version in versions if version == name)
         named = (version for name in _NAMED for version in versions if version.lower() == name)
-        chosen = next(wanted, "") or self._kept.get(above, "") or next(named, "")
+        chosen = next(wanted, "") or self._kept.get(above, "") or next(named, "") or self._led.get(above, "")
         is_bare = any(page and page in found[""] for version in versions for page in found[version])
         if not chosen and not is_bare:
             chosen = self._guesses[above] = max(versions, key=_rank)
