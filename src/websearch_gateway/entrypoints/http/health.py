@@ -111,14 +111,15 @@ class LoopLag:
             self._due = 0.0
 
     async def _watch(self) -> None:
+        self._due = self._clock() + BEAT_SECONDS
         while True:
-            self._due = self._clock() + BEAT_SECONDS
             await asyncio.sleep(BEAT_SECONDS)
             self.beat()
 
     def beat(self) -> None:
-        """Record that the timer has fired."""
+        """Record that the timer has fired, and when it is due again."""
         now = self._clock()
         self._beats.append((now, max(0.0, now - self._due)))
+        self._due = now + BEAT_SECONDS
         while self._beats[0][0] <= now - WINDOW_SECONDS:
             self._beats.popleft()
