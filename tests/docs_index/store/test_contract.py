@@ -422,6 +422,19 @@ async def test_words_are_counted_in_every_form(docs):
     assert await docs.count_words([]) == {}
 
 
+async def test_many_spellings_are_counted_as_few_are(docs):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "Two windows and a window.", "A winding stair.", "Fenêtre, dör."))
+    spellings = [f"wind{letter}w" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    spellings += ["windows", "winding", "wind", "stair", "fenetre", "fenêtre", "dor", "c++"]
+    spellings += [f"{letter}indow" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    few = {}
+    for one in spellings:
+        few |= await docs.count_words([one])
+    assert await docs.count_words(spellings) == few
+    assert {"window", "windows", "winding", "stair"} <= few.keys()
+
+
 async def test_most_links_with_a_name_define_it_where_they_lead(docs):
     id_ = await version(docs)
     target, other = f"{BASE}prepare.html", f"{BASE}other.html"

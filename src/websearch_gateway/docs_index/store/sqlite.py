@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
-from websearch_gateway.docs_index.store.index_row import COLUMNS, WEIGHTS, match_expression
+from websearch_gateway.docs_index.store.index_row import COLUMNS, WEIGHTS, fts5_stems, match_expression
 from websearch_gateway.docs_index.store.packing import unpack_vectors
 from websearch_gateway.docs_index.store.sql import pages
 from websearch_gateway.docs_index.store.sql.database import (
@@ -244,6 +245,8 @@ class _Connection:
             self._connection.close()
 
 
+FEW_WORDS, LEAST_ALIKE = 50, 4
+"""More words than a query has are spellings of one: so many that begin alike are looked up together."""
 _COLUMNS = ", ".join(COLUMNS)
 _UNINDEX = f"INSERT INTO chunks_fts (chunks_fts, rowid, {_COLUMNS}) VALUES ('delete', ?, ?, ?, ?, ?, ?)"
 _INDEX = f"INSERT INTO chunks_fts (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
@@ -277,8 +280,36 @@ class SqliteDatabase:
     def count_words(self, words: Sequence[str]) -> dict[str, int]:
         """See `Database`."""
         counted = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
-        counts = {word: self.execute(counted, (f'"{word}"', MOST_COUNTED)).fetchone()[0] for word in words}
-        return {word: count for word, count in counts.items() if count}
+        alike = [word for word in words if word.isascii() and word.isalnum()] if len(words) > FEW_WORDS else []
+        counts, read = self._listed(dict(zip(alike, fts5_stems(alike), strict=True)))
+        for word in words:
+            if word not in read:
+                counts[word] = self.execute(counted, (f'"{word}"', MOST_COUNTED)).fetchone()[0]
+        return {word: counts[word] for word in words if counts.get(word)}
+
+    def _listed(self, stems: Mapping[str, str]) -> tuple[dict[str, int], set[str]]:
+        """The counts of words by their stems, and the words that were looked up.
+
+        Where several begin alike, one look through that part of the index is ten times faster than one for each.
+        """
+        if stems:
+            self.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, chunks_fts, row)")
+        groups: defaultdict[str, list[str]] = defaultdict(list)
+        for word, stem in stems.items():
+            groups[stem[:2]].append(word)
+        found: dict[str, int] = {}
+        read: set[str] = set()
+        for group in groups.values():
+            if len(group) < LEAST_ALIKE:
+                continue
+            wanted = {stems[word] for word in group}
+            rows = self.execute(
+                "SELECT term, doc FROM temp.terms WHERE term BETWEEN ? AND ?", (min(wanted), max(wanted))
+            )
+            docs = {term: doc for term, doc in rows if term in wanted}
+            found |= {word: min(docs[stems[word]], MOST_COUNTED) for word in group if stems[word] in docs}
+            read.update(group)
+        return found, read
 
     def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
         """See `Database`."""
