@@ -6,14 +6,16 @@ about its unit or shape.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import date
 from types import TracebackType
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio  # a worker has no event loop and starts faster without it
 
 T = TypeVar("T")
 
@@ -288,6 +290,8 @@ class OneTask(Generic[T]):
 
     async def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The result of the `work` of the first caller."""
+        import asyncio
+
         if self._task is None:
             self._task = asyncio.create_task(work(), context=self._context)
         return await asyncio.shield(self._task)
@@ -298,6 +302,8 @@ class OneTask(Generic[T]):
     async def __aexit__(
         self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
     ) -> None:
+        import asyncio
+
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
