@@ -129,7 +129,7 @@ async def test_links_between_files_define_names_and_name_no_folder(gateway: Open
     """A list of links without their targets would define each name itself."""
     (tmp_path / "api").mkdir()
     prose = "The zebra eats grass, and sleeps at night. " * 10
-    (tmp_path / "api" / "open.html").write_text(f"<main><h1>Opening</h1><p>{prose}</p></main>")
+    (tmp_path / "api" / "open.html").write_text(f"<main><h1 id='top'>Opening</h1><p>{prose}</p></main>")
     for name in ("a", "b"):
         links = "<li><a href='api/open.html#top'>zoo_open</a></li>"
         (tmp_path / f"{name}.html").write_text(f"<main><h1>{name}</h1><p>{prose} {name}</p><ul>{links}</ul></main>")

@@ -456,6 +456,19 @@ async def test_most_links_with_a_name_define_it_where_they_lead(docs):
     assert len(await docs.find_symbols(["sql_prepare"], [id_], 9)) == 1
 
 
+async def test_a_linked_name_leads_to_its_section(docs):
+    id_ = await version(docs)
+    target = page(f"{BASE}zoo/", "About it.", "How a zoo is run.", "How a cage is cleaned.")
+    await commit(docs, id_, with_symbols(target, Symbol("clean_cage", "heading", "", 2)))
+    links = f"[run_zoo]({BASE}zoo/index.html#s1) [clean_cage]({BASE}zoo/#gone)"
+    for number in range(2):
+        await commit(docs, id_, page(f"{BASE}{number}.html", f"{links} {number}"))
+    await docs.name_linked_pages(id_)
+    for name, text in (("run_zoo", "How a zoo is run."), ("clean_cage", "How a cage is cleaned.")):
+        first, *_ = await docs.find_symbols([name], [id_], 9)
+        assert (first.kind, (await docs.chunks([first.chunk_id]))[0].content) == ("link", text)
+
+
 async def test_a_name_that_links_lead_to_several_pages_from_is_not_defined(docs):
     id_ = await version(docs)
     for name in ("a", "b"):

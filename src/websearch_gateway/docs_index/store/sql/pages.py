@@ -365,9 +365,16 @@ def linked_names(db: Database, version_id: int) -> list[Linked]:
         page_id, most = by_page.most_common(1)[0]
         if not page_id or most < LEAST_PAGES or 2 * most <= by_page.total() or (page_id, name) in places:
             continue
-        own = [target for target, _ in targets.most_common() if pages.get(urldefrag(target).url) == page_id]
+        own = [
+            target
+            for target, _ in targets.most_common()
+            if pages.get(urldefrag(target).url.removesuffix("index.html")) == page_id
+        ]
         anchor = unquote(urldefrag(own[0]).fragment) if own else ""
-        found.append(Linked(name, page_id, anchor, places.get((page_id, f"#{anchor}"), 0)))
+        headed = places.get((page_id, f"# {name}"), None if anchor else 0)
+        ordinal = places.get((page_id, f"#{anchor}"), headed)
+        if ordinal is not None:  # the page has no such place: its text leads to the section more surely
+            found.append(Linked(name, page_id, anchor, ordinal))
     return found
 
 
@@ -390,12 +397,14 @@ def _is_name(match: re.Match[str]) -> bool:
 
 
 def _places(db: Database, version_id: int) -> dict[tuple[int, str], int]:
-    """The chunk of each name that a page defines by itself, and of each `#anchor`."""
+    """The chunk of each name that a page defines by itself, of each `#anchor`, and of each `# heading`."""
     query = "SELECT page_id, name, kind, anchor, ordinal FROM symbols WHERE version_id = ? AND kind <> 'link'"
     found: dict[tuple[int, str], int] = {}
     for page_id, name, kind, anchor, ordinal in db.execute(query, (version_id,)):
         if kind != "heading":
             found[page_id, name] = ordinal
+        else:
+            found.setdefault((page_id, f"# {name}"), ordinal)
         if anchor:
             found[page_id, f"#{anchor}"] = ordinal
     for page_id, anchor, ordinal in db.execute(
