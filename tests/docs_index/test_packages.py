@@ -187,6 +187,50 @@ async def test_two_packages_of_one_site_are_crawled_once(opened: DocsLibrary) ->
     assert len(await opened.store.versions()) == 1
 
 
+async def test_headers_are_not_sent_to_the_host_that_a_package_names(opened: DocsLibrary) -> None:
+    with pytest.raises(SearchValidationError, match="Add the site by its address, with the headers"):
+        await opened.add_package(package("pypi:heron"), headers=(("authorization", "x"),))
+    assert await opened.store.versions() == []
+
+
+async def test_another_version_of_an_indexed_site_is_not_indexed(opened: DocsLibrary, sandbox: Sandbox) -> None:
+    for url in (f"{sandbox.url}/docs/", f"{sandbox.url}/docs/2.0/"):
+        site = await opened.add(url, "heron", "2.0", FAST)
+        assert (await opened.documented(package("pypi:heron"))).indexed == "heron 2.0"
+        assert (await opened.documented(package("pypi:heron@1.0"))).indexed == ""
+        await opened.delete(site)
+
+
+async def test_a_version_that_an_indexed_site_leaves_out_is_a_version_of_its_own(
+    opened: DocsLibrary, sandbox: Sandbox
+) -> None:
+    site = await opened.add(f"{sandbox.url}/docs/2.0/", "heron", "2.0", FAST)
+    await opened.crawl(site.id)
+    old = f"{sandbox.url}/docs/1.0/"
+    await opened.store.add_urls(site.id, {old: 1})
+    (task,) = await opened.store.lease_urls(site.id, 1, 0.0)
+    await opened.store.finish_url(task, "skipped", "another version of the documentation")
+    added, note = await opened.add_package(package("pypi:heron@1.0"), **QUICK)
+    assert (added.name, added.label, added.url, note) == ("heron", "1.0", old, "")
+    with pytest.raises(SearchValidationError, match="is indexed from"):
+        await opened.add(old, "heron", "2.0")
+
+
+async def test_two_repositories_of_one_host_of_code_are_two_sites(opened: DocsLibrary) -> None:
+    named = {"npm": "https://github.com/redis/node-redis", "pypi": "https://github.com/redis/redis-py"}
+    await opened.add(named["npm"], "redis", "5.0", FAST)
+    for ecosystem, name in (("npm", "redis"), ("pypi", "pypi:redis")):
+        assert await opened._free_name(package(f"{ecosystem}:redis"), named[ecosystem]) == name
+    assert await opened._free_name(package("npm:redis"), f"{named['npm']}/tree/main/docs") == "redis"
+
+
+async def test_the_pages_that_a_person_chose_of_a_repository_stay(opened: DocsLibrary) -> None:
+    chosen = await opened.add_package(package("npm:@harbour/tides"), include=("*/guide/*",), **QUICK)
+    again = await opened.add_package(package("npm:@harbour/tides"), **QUICK)
+    assert again[0].id == chosen[0].id
+    assert again[0].options.include == ("*/guide/*",)
+
+
 async def test_the_same_name_in_two_registries_is_two_sites(opened: DocsLibrary) -> None:
     await opened.add("https://tides.example.org/", "@harbour/tides", "1", FAST)
     site, _ = await opened.add_package(package("npm:@harbour/tides"), **QUICK)

@@ -278,6 +278,16 @@ def test_the_dependencies_of_a_project_are_listed_and_indexed_only_with_a_yes(pr
     assert "Nothing is left to index" in ran("add", "--project", project, "--yes")
 
 
+@pytest.mark.parametrize(
+    "given",
+    [("--header", "Authorization: x"), ("--base-url", "https://e.org/"), ("--version", "1")],
+)
+def test_what_is_meant_for_one_site_is_refused_for_a_project(project, given):
+    error = json.loads(ran("add", "--project", project, "--yes", *given, "--json", code=1))["error"]
+    assert (error["code"], "Add that site by its address" in error["message"]) == ("VALIDATION", True)
+    assert json.loads(ran("status", "--json"))["sites"] == []
+
+
 def test_a_package_has_the_version_that_the_project_uses(project, sandbox):
     quick = ("--delay", "0", "--max-pages", "2", "--json")
     (site,) = json.loads(ran("add", "pypi:Heron", "--project", project, *quick))["sites"]

@@ -15,7 +15,7 @@ from websearch_gateway.docs_index.crawl.files import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source, ignore_progress
 from websearch_gateway.docs_index.crawl.scope import canonical, version_siblings
 from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion
-from websearch_gateway.docs_index.packages import Package, Registries, package_of
+from websearch_gateway.docs_index.packages import CODE_HOSTS, Package, Registries, package_of
 from websearch_gateway.docs_index.project import read_project
 from websearch_gateway.docs_index.selection import named, quoted
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
@@ -104,7 +104,7 @@ class DocsLibrary:
         label = checked_name(label or DEFAULT_LABEL, "version")
         known = next((v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None)
         if known is not None and known.page_count and canonical(url) != canonical(known.url):
-            if canonical(url) not in await self.store.known_urls(known.id):  # an address that has moved
+            if not await self._begins_at(known, url):  # an address that has moved
                 raise SearchValidationError(
                     f"{name} {label} is indexed from {known.url}. Give this site another name or version, or delete "
                     "that one first."
@@ -131,23 +131,31 @@ class DocsLibrary:
         says so, or that the site has no pages of the version; "" if there is nothing to say.
 
         Raises what `Registries.find` and `add` raise.
+
+        Raises:
+            SearchValidationError: headers are given, which would go to a host that a stranger chose.
         """
         if self.registries is None:
             raise SearchNotConfiguredError("No registry of packages is set.")
+        if changes.get("headers"):
+            raise SearchValidationError(
+                "Headers are not sent to the host that a package names. Add the site by its address, with the headers: "
+                "websearch-gateway docs add URL NAME VERSION --header ..."
+            )
         found = await self.registries.find(package)
         url, note = found.url, ""
         if package.version and not found.include:
             url = await self.runner.at_version(found.url, found.version) or found.url
             if url == found.url and version_siblings(url, found.version)[:1] != [url]:
                 note = f"No address for {found.version} was found beside {url}: its pages may be of another version."
-        if found.include:
-            changes.setdefault("include", found.include)
         async with self._adding:
             if (known := await self._same_site(url)) is not None:
                 site = await self.add(known.url, known.name, known.label, **changes)
                 is_own = (known.name, known.label) == (name or package.name, label or found.version)
                 return site, note if is_own else f"{package} is indexed already, as {site.name} {site.label}."
             name = name or await self._free_name(package, url)
+            if found.include:
+                changes.setdefault("include", found.include)
             added = await self.add(url, name, label or found.version, **changes)
             alike = [version for version in await self.store.versions() if _place(version.url) == _place(url)]
             first = min(alike, key=lambda version: version.id)
@@ -180,24 +188,37 @@ class DocsLibrary:
             found = await self.registries.find(package)
         except SearchError as error:
             return Dependency(package, problem=error.message)
-        known = await self._same_site(found.url)
-        versions = await self.store.versions()
-        known = known or next((v for v in versions if (v.name, v.label) == (package.name, found.version)), None)
-        is_indexed = known is not None and known.status != "failed"
-        return Dependency(package, found.url, f"{known.name} {known.label}" if known and is_indexed else "")
+        names = (package.name, f"{package.ecosystem}:{package.name}")
+        for version in await self.store.versions():
+            is_named = version.name in names and version.label == found.version
+            if is_named and _site_of(version.url) == _site_of(found.url):
+                known: SiteVersion | None = version
+                break
+        else:
+            known = await self._same_site(found.url)
+        if known is None or known.status == "failed":
+            return Dependency(package, found.url)
+        is_of_version = known.label == found.version or version_siblings(known.url, found.version)[:1] == [known.url]
+        if package.version and not is_of_version:
+            return Dependency(package, found.url)
+        return Dependency(package, found.url, f"{known.name} {known.label}")
 
     async def _same_site(self, url: str) -> SiteVersion | None:
         """The version that begins at an address, or did before the site moved."""
-        wanted = canonical(url)
         for version in await self.store.versions():
-            if _site_of(version.url) == _site_of(url):
-                known = {version.url, *await self.store.known_urls(version.id)} if version.page_count else {version.url}
-                if wanted in map(canonical, known) or _place(version.url) == _place(url):
-                    return version
+            if _host_of(version.url) == _host_of(url) and await self._begins_at(version, url):
+                return version
         return None
 
+    async def _begins_at(self, version: SiteVersion, url: str) -> bool:
+        """Whether an address is the start of a version, leads to it, or is where it leads."""
+        if _place(version.url) == _place(url):
+            return True
+        here, start = [await self.store.led_to(version.id, canonical(place)) for place in (url, version.url)]
+        return not set(here).isdisjoint(start)
+
     async def _free_name(self, package: Package, url: str) -> str:
-        """The name of a package; with its registry if another website is called so."""
+        """The name of a package; with its registry if another website or repository is called so."""
         named = [version for version in await self.store.versions() if version.name == package.name]
         is_free = all(_site_of(version.url) == _site_of(url) for version in named)
         return package.name if is_free else f"{package.ecosystem}:{package.name}"
@@ -314,8 +335,14 @@ def checked_base(text: str) -> str:
     return f"{base}/"
 
 
-def _site_of(url: str) -> str:
+def _host_of(url: str) -> str:
     return (urlsplit(url).hostname or "").removeprefix("www.")
+
+
+def _site_of(url: str) -> str:
+    """The host of an address; on a host of code also the owner and the repository."""
+    host, segments = _host_of(url), urlsplit(url).path.strip("/").lower().split("/")
+    return "/".join((host, *segments[:2])) if host in CODE_HOSTS else host
 
 
 def _place(url: str) -> str:

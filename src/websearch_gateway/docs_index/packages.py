@@ -40,7 +40,7 @@ _SEPARATORS = re.compile(r"[-_.]+")
 _DOCUMENTATION = ("documentation", "docs", "doc", "readthedocs", "userguide", "manual", "apidocs", "apireference")
 _HOME = ("homepage", "home", "website")
 _CODE = ("repository", "source", "sourcecode", "github", "gitlab", "code")
-_CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
+CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org")
 _SHORT_HOSTS = {"github": "github.com", "gitlab": "gitlab.com", "bitbucket": "bitbucket.org", "": "github.com"}
 _SHORT = re.compile(r"(?:(github|gitlab|bitbucket):)?([\w.-]+/[\w.-]+)", re.ASCII)
 _SSH = re.compile(r"(?:ssh://)?git@([\w.-]+)[:/](.+)", re.ASCII)
@@ -242,7 +242,7 @@ def repository_page(url: str) -> str:
 
 
 def _is_on_code_host(url: str) -> bool:
-    return (urlsplit(url).hostname or "").removeprefix("www.") in _CODE_HOSTS
+    return (urlsplit(url).hostname or "").removeprefix("www.") in CODE_HOSTS
 
 
 def _is_page(url: str) -> bool:

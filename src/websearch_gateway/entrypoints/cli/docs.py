@@ -173,7 +173,7 @@ def add(
         crawled = partial(_crawled, background=background, config=config, as_json=as_json, discards=True)
         async with open_gateway(settings) as gateway:
             if source is None:
-                return await add_project(gateway, project or ".", options, crawled, yes=yes, as_json=as_json)
+                return await add_project(gateway, project or ".", options, crawled, version, yes=yes, as_json=as_json)
             place = await at_its_version(gateway, source, project)
             site, note = await gateway.add_docs(place, name, version or label, **options)
             status = await crawled(gateway, [site], shlex.join([*_ADD, place, site.name, site.label]))

@@ -39,12 +39,23 @@ async def at_its_version(gateway: Gateway, source: str, project: str | None) -> 
 
 
 async def add_project(
-    gateway: Gateway, folder: str, options: Mapping[str, Any], crawl: Crawl, *, yes: bool, as_json: bool
+    gateway: Gateway,
+    folder: str,
+    options: Mapping[str, Any],
+    crawl: Crawl,
+    version: str | None = None,
+    *,
+    yes: bool,
+    as_json: bool,
 ) -> DocsProject:
     """List the direct dependencies of a project, and index their documentation if `yes` or a person says so.
 
     Without a terminal nobody is asked. Raises what `DocsLibrary.project` raises.
+
+    Raises:
+        SearchValidationError: headers, a base URL or a version are given, which are for one site.
     """
+    _check_options(options, version)
     found = await _found(gateway, folder)
     listed = DocsProject(dependencies=tuple(map(_row, found)))
     wanted = [one for one in found if one.url and not one.indexed]
@@ -74,6 +85,14 @@ async def add_project(
         sites=tuple(site for status in statuses for site in status.sites),
         message=" ".join(filter(None, [*notes, *(status.message for status in statuses)])),
     )
+
+
+def _check_options(options: Mapping[str, Any], version: str | None) -> None:
+    if version or options.keys() & {"headers", "base_url"}:
+        raise SearchValidationError(
+            "--version, --header and --base-url are for one site, not for a project. Add that site by its address: "
+            "websearch-gateway docs add URL NAME VERSION --header ..."
+        )
 
 
 async def _found(gateway: Gateway, folder: str) -> list[Dependency]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.docs_index.models import Chunk, PageFacts, ScoredChunk, SymbolMatch, TextQuery
 from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, Transacted, marks, read, search
+from websearch_gateway.docs_index.store.sql.frontier import MOST_ALIASES
 from websearch_gateway.docs_index.store.sql.pages import last_part, load_body, split_anchors, split_headings
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 MOST_CHUNKS = 2**31 - 1
 LONGEST_TITLE = 300
 """The most characters of a title or heading that are shown: a longer one would leave no room for other results."""
-MOST_ALIASES = 4
-"""The longest chain of aliases that is followed to a page."""
 _CHUNK = """
     SELECT chunks.id, section, chunks.version_id, page_id, ordinal, url, path, anchor, title, headings,
         start, stop, before, after, fetched_at, body

@@ -33,6 +33,9 @@ MOST_REASONS = 10_000
 SHOWN_SKIPPED = 5
 """The most addresses that are shown for a reason."""
 
+MOST_ALIASES = 4
+"""The longest chain of aliases that is followed to a page."""
+
 _TASK = "id, version_id, url, depth, attempts, etag, last_modified, body_hash, final_url"
 
 
@@ -165,6 +168,18 @@ class Frontier(Transacted):
     def known_urls(self, db: Database, version_id: int) -> list[str]:
         """Every address of the frontier, done or not, in the order in which they were found."""
         return [row[0] for row in db.execute("SELECT url FROM urls WHERE version_id = ? ORDER BY id", (version_id,))]
+
+    @read
+    def led_to(self, db: Database, version_id: int, url: str) -> list[str]:
+        """An address, and those to which it leads as an alias. A skipped one leads nowhere."""
+        chain = [url]
+        while len(chain) <= MOST_ALIASES:
+            query = "SELECT final_url FROM urls WHERE version_id = ? AND url = ? AND state <> 'skipped'"
+            row = db.execute(query, (version_id, chain[-1])).fetchone()
+            if row is None or not row[0] or row[0] in chain:
+                break
+            chain.append(row[0])
+        return chain
 
     @write
     def lease_urls(self, db: Database, version_id: int, count: int, now: float) -> list[UrlTask]:
