@@ -164,6 +164,28 @@ def test_pages_without_an_address_of_the_site_have_one_below_the_file() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["# a\n", "---\nurl: x\n", "```\n", "# a (", "source: /", "---\n"])
+def test_every_page_of_a_full_text_is_kept_in_any_script() -> None:
+    titles = [*(f"Ω{number}" for number in range(60)), *["日本語"] * 60, *["!"] * 60]
+    scope = Scope.of(BASE)
+    found = full_text_in(scope, "".join(f"# {title}\n\nText.\n\n" for title in titles).encode(), f"{BASE}llms-full.txt")
+    assert len(found) == 180
+    assert all(scope.link(BASE, address) == address for address, _, _ in found)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "```\n```python\n# no heading\n```\n",
+        "````\n```\n# no heading\n````  \n",
+        "~~~\n```\n# no heading\n~~~~\n",
+        "```\n",
+    ],
+)
+def test_a_fence_ends_at_its_closing_line_and_begins_nothing_without_one(code: str) -> None:
+    pages = full_text_pages(f"# One\n\n{code}\n# Two\n\n# Three\n")
+    assert [title for title, *_ in pages] == ["One", "Two", "Three"]
+
+
+@pytest.mark.parametrize("text", ["# a\n", "---\nurl: x\n", "```\n", "```x\n", "# a (", "source: /", "---\n"])
 def test_a_full_text_takes_linear_time(text: str) -> None:
     assert too_much(full_text_pages, text) is None

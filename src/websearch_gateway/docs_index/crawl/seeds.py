@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from itertools import islice
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
 from websearch_gateway.text.markdown import LINK
@@ -35,13 +35,14 @@ MAX_HEAD_CHARS = 600
 """How far from the start of a page of a llms-full.txt its address may stand."""
 _HEADING = re.compile(r"(#{1,2})[ \t]+(\S[^\n]{0,300})")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
+_CLOSING = re.compile(r"[ ]{0,3}(`{3,}+|~{3,}+)\s*$")
 _FRONT = re.compile(r"---[ \t]*\n(?:[\w-]{1,40}:[^\n]{0,500}\n){1,20}---")
 _NAMED_URL = re.compile(
     r"^(?:[>*_ \t]{0,6})(?:source|url|canonical|page url|link)(?: url)?[*_]{0,2}:[*_]{0,2}[ \t]*[\"'<]?((?:https?://|/)[^\s\"'>]+)",
     re.IGNORECASE | re.MULTILINE,
 )
 _URL_IN_TITLE = re.compile(r"\(((?:https?://|/)[^\s()]+)\)\s*$")
-_NO_SLUG = re.compile(r"[^a-z0-9]+")
+_NO_SLUG = re.compile(r"[\W_]+")
 
 _GZIP = zlib.MAX_WBITS | 16  # as zlib names the format
 # Linear: each word begins one attempt, which ends within the next two words.
@@ -104,13 +105,15 @@ def full_text_in(scope: Scope, body: bytes, base: str) -> list[tuple[str, int, i
     A page without an address of its own in scope gets one below that of the file, `base`.
     """
     found: dict[str, tuple[int, int]] = {}
+    taken: Counter[str] = Counter()
     for title, url, start, stop in full_text_pages(body.decode("utf-8-sig", "replace")):
-        own = scope.link(base, url) if url else ""
-        slug = _NO_SLUG.sub("-", title.lower()).strip("-")[:80] or "page"
-        for address in filter(None, (own, *(f"{base}!/{slug}{end}" for end in ("", *(f"-{n}" for n in range(2, 50)))))):
-            if address not in found and scope.contains(address):
-                found[address] = start, stop
-                break
+        address = scope.link(base, url) if url else ""
+        slug = quote(_NO_SLUG.sub("-", title.lower()).strip("-")[:80]) or "page"
+        while not address or address in found:
+            taken[slug] += 1
+            address = f"{base}!/{slug}{f'-{taken[slug]}' if taken[slug] > 1 else ''}"
+        if scope.contains(address):
+            found[address] = start, stop
     return [(address, *place) for address, place in found.items()]
 
 
@@ -122,10 +125,12 @@ def full_text_pages(text: str) -> list[tuple[str, str, int, int]]:
     """
     starts: list[tuple[int, int, int, str]] = []
     offset, fence, front = 0, "", -1
-    for line in text.splitlines(keepends=True):
+    lines = text.splitlines(keepends=True)
+    openings = _openings(lines)
+    for number, line in enumerate(lines):
         if fence:
-            fence = "" if line.strip().startswith(fence) else fence
-        elif opening := _FENCE.match(line):
+            fence = "" if (closing := _CLOSING.match(line)) and closing[1].startswith(fence) else fence
+        elif number in openings and (opening := _FENCE.match(line)):
             fence = opening[1]
         elif line.rstrip() == "---" and _FRONT.match(text, offset):
             front = offset
@@ -144,6 +149,20 @@ def full_text_pages(text: str) -> list[tuple[str, str, int, int]]:
         url = named[1] if named else in_title[1] if in_title else ""
         pages.append((title, url.strip("<>"), start, stop))
     return pages
+
+
+def _openings(lines: list[str]) -> set[int]:
+    """The lines with a fence that a later line closes (https://spec.commonmark.org/0.31.2/#fenced-code-blocks)."""
+    found = set()
+    longest: Counter[str] = Counter()
+    for number in range(len(lines) - 1, -1, -1):
+        if mark := _FENCE.match(lines[number]):
+            kind, length = mark[1][0], len(mark[1])
+            if length <= longest[kind]:
+                found.add(number)
+            if _CLOSING.match(lines[number]):
+                longest[kind] = max(longest[kind], length)
+    return found
 
 
 def search_index_urls(body: bytes, base: str) -> list[str]:
