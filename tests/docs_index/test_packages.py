@@ -105,6 +105,18 @@ def test_older_fields_are_read_where_a_project_has_no_labels() -> None:
     assert pypi({}, home_page="http://x.org") == "http://x.org"
 
 
+@pytest.mark.parametrize("end", ["\x1b]0;pwn\x07", "\u202ex", "a b", "a\tb", "\x9b1m"])
+def test_an_address_that_would_command_a_terminal_is_none(end: str) -> None:
+    address = f"https://evil.example/{end}x"
+    assert npm(homepage=address, repository=address)["url"] == ""
+    assert pypi({"Documentation": address, "Source": address}) == ""
+
+
+def test_a_version_that_no_package_can_have_is_left_out() -> None:
+    body = json.dumps({"info": {"version": "1\x1b]0;pwn\x07", "project_urls": {"Docs": "https://d.org/"}}})
+    assert described("pypi", body.encode(), "1.0")["version"] == "1.0"
+
+
 def npm(**fields: Any) -> dict[str, Any]:
     body = {"dist-tags": {"latest": "1.0.0", "next": "2.0.0"}, "versions": {v: {"version": v, **fields} for v in "12"}}
     body["versions"] = {

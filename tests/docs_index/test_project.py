@@ -44,7 +44,6 @@ def test_a_project_of_python_has_the_versions_of_its_lock_file(tmp_path: Path) -
         ("pypi", "heron"): "1.0",
         ("pypi", "gull-kit"): "2.5",
         ("pypi", "plain"): "",
-        ("pypi", "x"): "",
         ("pypi", "tern"): "",
         ("pypi", "auk"): "",
     }
@@ -72,6 +71,43 @@ def test_requirements_are_dependencies_where_nothing_else_is_and_pin_versions_ot
         tmp_path, pyproject_toml='[project]\ndependencies = ["gull"]', requirements_txt="gull==2.8\nauk==1"
     )
     assert pinned == {("pypi", "gull"): "2.8"} or pinned == {("pypi", "gull"): "2.7"}
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        '[tool.poetry.dependencies]\nacme = {path = "../acme"}',
+        '[tool.poetry.group.dev.dependencies]\nacme = {git = "https://e.org/acme"}',
+        '[tool.poetry.dependencies]\nacme = [{url = "https://e.org/acme.whl"}, {version = "1"}]',
+        '[project]\ndependencies = ["Acme"]\n[tool.poetry.dependencies]\nacme = {version = "1", source = "ours"}',
+        '[project]\ndependencies = ["acme @ file:///srv/acme"]',
+        '[project]\ndependencies = ["acme[x] @ git+https://e.org/acme"]',
+        '[project]\ndependencies = ["acme"]\n[tool.uv.sources]\nacme = {workspace = true}',
+        '[project]\ndependencies = ["acme"]\n[tool.uv.sources]\nacme = [{index = "ours", marker = "x"}]',
+    ],
+)
+def test_a_package_that_does_not_come_from_pypi_is_not_asked_of_it(tmp_path: Path, manifest: str) -> None:
+    assert project(tmp_path, pyproject_toml=manifest, requirements_txt="acme==1") == {}
+
+
+def test_a_path_among_requirements_is_no_package(tmp_path: Path) -> None:
+    lines = ["vendor/acme.whl", "acme-1.0-py3-none-any.whl", "./x", "C:\\x", "-e .", "-e git+https://e.org/a#egg=a"]
+    assert project(
+        tmp_path, requirements_txt="\n".join([*lines, "heron (>=1)", "gull --hash=sha256:0", "auk # x"])
+    ) == {
+        ("pypi", "heron"): "",
+        ("pypi", "gull"): "",
+        ("pypi", "auk"): "",
+    }
+
+
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_an_older_lock_file_of_pnpm_names_its_peers_and_what_the_project_asked_for(tmp_path: Path, indent: str) -> None:
+    text = "specifiers:\n  vite: 5.0.0\n  old: npm:heron@^2\n\ndependencies:\n  vite: 5.4.2_react@18.2.0\n"
+    lock = "".join(f"{indent}{line}\n" for line in text.splitlines())
+    manifest = json.dumps({"dependencies": {"vite": "^5.0.0"}})
+    found = project(tmp_path, package_json=manifest, pnpm__lock_yaml=f"lockfileVersion: 5.4\n{lock}packages:\n")
+    assert found == {("npm", "vite"): "5.4.2"}
 
 
 PACKAGE = json.dumps(

@@ -170,13 +170,20 @@ def described(ecosystem: Ecosystem, body: bytes, version: str) -> dict[str, Any]
     Raises:
         ValueError: the reply is not a description.
     """
-    found = {"missing": not body, "withdrawn": None, "url": "", "version": version, "is_repository": False}
+    found: dict[str, Any] = {
+        "missing": not body,
+        "withdrawn": None,
+        "url": "",
+        "version": version,
+        "is_repository": False,
+    }
     if not body:
         return found
     reply = json.loads(body)
     if not isinstance(reply, dict):
         raise ValueError("not an object")
-    return {**found, **(_pypi(reply) if ecosystem == "pypi" else _npm(reply, version))}
+    found |= _pypi(reply) if ecosystem == "pypi" else _npm(reply, version)
+    return found if _VERSION.fullmatch(found["version"]) else {**found, "version": version}
 
 
 def _pypi(reply: dict[str, Any]) -> dict[str, Any]:
@@ -246,7 +253,8 @@ def _is_on_code_host(url: str) -> bool:
 
 
 def _is_page(url: str) -> bool:
-    return url.startswith(("https://", "http://")) and bool(canonical(url)) and not _NO_PAGES.match(url)
+    page = canonical(url) if url.startswith(("https://", "http://")) and url.isprintable() and " " not in url else ""
+    return bool(page) and page.isascii() and not _NO_PAGES.match(url)
 
 
 def _table(value: Any) -> dict[str, Any]:

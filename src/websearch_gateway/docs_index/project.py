@@ -27,12 +27,17 @@ Specifiers = dict[str, str]
 
 # https://packaging.python.org/en/latest/specifications/dependency-specifiers/#names
 _REQUIREMENT = re.compile(r"\s*([A-Z0-9][A-Z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;#]*)", re.IGNORECASE | re.ASCII)
+_SPECIFIED = re.compile(r"[<>=!~(\\]|--|$")
+"""What may follow a name: anything else is a path or an address."""
+_ARCHIVE = re.compile(r"\.(?:whl|zip|tar(?:\.\w+)?|tgz)$", re.IGNORECASE)
+_NOT_PYPI = {"path", "file", "git", "url", "workspace", "index", "source"}
+"""Keys of a dependency of uv or Poetry that comes from elsewhere. Its name may be private: nobody asks PyPI for it."""
 _PINNED = re.compile(r"\(?={2,3}\s*v?([\w.+!-]+)\)?\s*")
 _NPM_ALIAS = re.compile(r"npm:(@?[^@]+)(?:@(.*))?")
 _NPM_EXACT = re.compile(r"=?v?(\d+\.\d+\.\d+[\w.+-]*)")
 _NOT_NPM = re.compile(r"(?:workspace|file|link|portal|git[\w+]*|https?|github|patch):|[\w.-]+/[\w.-]+(?:#|$)")
-_PNPM_NAME = re.compile(r" +['\"]?(@?[\w.-]+(?:/[\w.-]+)?)['\"]?:(?: +(\d[^\s(]*).*)?")
-_PNPM_VERSION = re.compile(r" +version: ['\"]?([^\s('\"]+)")
+_PNPM_NAME = re.compile(r" +['\"]?(@?[\w.-]+(?:/[\w.-]+)?)['\"]?:(?: +(\d[^\s(_]*).*)?")
+_PNPM_VERSION = re.compile(r" +version: ['\"]?([^\s(_'\"]+)")
 _YARN_VERSION = re.compile(r'  version:? "?([^\s"]+)"?')
 _YARN_KEY = re.compile(r'(@?[^@\s",]+)@(?:npm:)?[^,"]*')
 
@@ -120,29 +125,43 @@ def _python(folder: Path) -> tuple[Specifiers, Versions]:
             if isinstance(called, str) and isinstance(locked, str):
                 found[_spelt(called)] = locked
     own = _table(manifest.get("project")).get("name")
-    without = {"", "python", _spelt(own) if isinstance(own, str) else ""}
+    without = {"", "python", _spelt(own) if isinstance(own, str) else "", *_from_elsewhere(manifest)}
     return {name: said for name, said in direct.items() if name not in without}, found
 
 
 def _declared(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The requirements of a pyproject.toml: its own (PEP 621), its groups (PEP 735), and Poetry's."""
-    project, poetry = _table(manifest.get("project")), _table(_table(manifest.get("tool")).get("poetry"))
+    project = _table(manifest.get("project"))
     tables = [_table(project.get("optional-dependencies")), _table(manifest.get("dependency-groups"))]
     lists = [project.get("dependencies"), *(one for table in tables for one in table.values())]
     for line in (line for one in lists for line in _list(one) if isinstance(line, str)):
         yield _requirement(line)
-    groups = list(_table(poetry.get("group")).values())
-    named = [poetry.get("dependencies"), poetry.get("dev-dependencies")]
-    for table in [*named, *(_table(group).get("dependencies") for group in groups)]:
-        for name, said in _table(table).items():
+    for table in _poetry(manifest):
+        for name, said in table.items():
             text: Any = said if isinstance(said, str) else _table(said).get("version")
             yield _spelt(name), f"=={text}" if isinstance(text, str) and re.match(r"\d", text) else str(text)
 
 
+def _poetry(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    poetry = _table(_table(manifest.get("tool")).get("poetry"))
+    groups = (_table(group).get("dependencies") for group in _table(poetry.get("group")).values())
+    return [_table(table) for table in (poetry.get("dependencies"), poetry.get("dev-dependencies"), *groups)]
+
+
+def _from_elsewhere(manifest: Mapping[str, Any]) -> Iterator[str]:
+    sources = _table(_table(_table(manifest.get("tool")).get("uv")).get("sources"))
+    for table in [sources, *_poetry(manifest)]:
+        for name, said in table.items():
+            if any(_NOT_PYPI & _table(one).keys() for one in (_list(said) or [said])):
+                yield _spelt(name)
+
+
 def _requirement(line: str) -> tuple[str, str]:
-    """The name and the specifier of a requirement; empty for options, comments and addresses."""
+    """The name and the specifier of a requirement; empty for options, comments, paths and addresses."""
     match = _REQUIREMENT.match(line)
-    return (_spelt(match[1]), match[2].strip()) if match and "://" not in line.partition("@")[0] else ("", "")
+    if match is None or _ARCHIVE.search(match[1]) or not _SPECIFIED.match(match[2]):
+        return "", ""
+    return _spelt(match[1]), match[2].strip()
 
 
 def _pin(said: str) -> str:
@@ -186,9 +205,13 @@ def _pnpm(text: str) -> Versions:
     """
     found: Versions = {}
     name = ""
+    specifiers: str | None = None  # the blanks before the key of this name, as long as its block goes on
     for line in text.splitlines():
         if re.match(r"(?:packages|snapshots):", line):
             break
+        if specifiers is not None and (not line.strip() or line.startswith(f"{specifiers} ")):
+            continue
+        specifiers = line.partition("s")[0] if line.strip() == "specifiers:" else None
         if (version := _PNPM_VERSION.match(line)) and name:
             found.setdefault(name, version[1])
         elif (named := _PNPM_NAME.fullmatch(line)) and named[1] not in ("specifier", "version"):
