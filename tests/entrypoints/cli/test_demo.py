@@ -46,6 +46,23 @@ def test_a_command_in_the_sandbox_has_all_its_settings_and_data_of_its_own(envir
     assert shell(environment, 'echo "$DATA_DIR"')[1].strip() == environment["DATA_DIR"]
 
 
+def test_no_upstream_key_state_or_index_of_the_caller_reaches_a_command_in_the_sandbox(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('llm_base_url = "http://model.example/v1"\n')
+    outside = ["STATE_URL", "DOCS_URL", "EMBEDDING_SERVER_URL", "RERANKER_URL", "LLM_BASE_URL", "llm_api_key"]
+    outside += ["ANSWER_ENGINES", "SEARCH_PROVIDERS", "GITHUB_TOKEN"]
+    kept = {"PORT": "1", "LOG_LEVEL": "ERROR", "AUTH_JWKS_URL": "x", "PUBLIC_URL": "x", "MY_URL": "x"}
+    theirs = {**dict.fromkeys(outside, "x"), **kept, "WEBSEARCH_GATEWAY_CONFIG": str(file)}
+    _, said = shell({**environment, **theirs}, 'env; wc -c < "$WEBSEARCH_GATEWAY_CONFIG"')
+    inside = dict(line.split("=", 1) for line in said.splitlines() if re.match(r"\w+=", line))
+    assert not set(outside) & inside.keys()
+    assert kept.items() <= inside.items()
+    assert inside["WEBSEARCH_GATEWAY_CONFIG"] != str(file)
+    assert said.splitlines()[-1].strip() == "0"
+
+
 @pytest.mark.parametrize(("script", "code"), [("true", 0), ("kill -KILL $$", 137), ("exec nothing-like-this", 127)])
 def test_the_exit_code_of_a_command_in_the_sandbox_is_passed_on(
     environment: dict[str, str], script: str, code: int

@@ -28,7 +28,7 @@ from websearch_gateway.results import DocsSearchResponse, ErrorInfo, SearchRespo
 from websearch_gateway.sandbox import Sandbox, environment, serving
 from websearch_gateway.sandbox.control import exports
 from websearch_gateway.sandbox.keys import engines
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings import Settings, load_settings
 
 PROGRAM = "websearch-gateway"
 
@@ -80,7 +80,8 @@ async def run_in_sandbox(command: Sequence[str], host: str, port: int) -> int:
     """Run a command with the settings of a sandbox of its own, and pass signals on to it.
 
     Its data lies in a folder that is removed afterwards, unless DATA_DIR is set: the answers of the sandbox must not
-    enter the cache of a real gateway.
+    enter the cache of a real gateway. So the settings file and inherited settings that `_is_of_upstreams` names do not
+    hold for it; `env NAME=VALUE` before the command sets one.
 
     Returns: the exit code of the command, as a shell gives it: 128 and the signal that ended it, 127 if there is none.
     """
@@ -91,8 +92,7 @@ async def run_in_sandbox(command: Sequence[str], host: str, port: int) -> int:
             if program is None:
                 typer.echo(f"There is no command {shown(command[0])}.", err=True)
                 return 127
-            inherited = os.environ  # noqa: TID251 - it is the command's, and no setting is read from it
-            settings = {"DATA_DIR": folder, **inherited, **environment(url)}
+            settings = _settings_in(Path(folder), url)
             process = await asyncio.create_subprocess_exec(program, *command[1:], env=settings)
             _pass_signals_on(process)
             try:
@@ -101,6 +101,23 @@ async def run_in_sandbox(command: Sequence[str], host: str, port: int) -> int:
                 with suppress(ProcessLookupError):
                     process.kill()
     return code if code >= 0 else 128 - code
+
+
+def _settings_in(folder: Path, url: str) -> dict[str, str]:
+    every = os.environ  # noqa: TID251 - it is the command's, and no setting is read from it
+    inherited = {name: value for name, value in every.items() if not _is_of_upstreams(name.lower())}
+    file = folder / "config.toml"
+    file.touch()
+    return {"DATA_DIR": str(folder), **inherited, **environment(url), "WEBSEARCH_GATEWAY_CONFIG": str(file)}
+
+
+def _is_of_upstreams(name: str) -> bool:
+    """Whether a setting names upstreams, their keys, the shared state or the index. Those of our callers do not."""
+    if name not in Settings.model_fields or name.startswith("auth_") or name == "public_url":
+        return False
+    others = ("answer_engines", "search_providers", "github_token")
+    is_named = name.startswith(("state_", "docs_", "embedding_", "reranker_", "llm_")) or name in others
+    return is_named or name.endswith(("_url", "_api_key"))
 
 
 def _pass_signals_on(process: asyncio.subprocess.Process) -> None:
