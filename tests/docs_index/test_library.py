@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, html, library
 from websearch_gateway.docs_index.reading import read_docs, search_docs
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.docs_index.transfer import export_site, import_site
 from websearch_gateway.embedders.reranker import HttpReranker
+from websearch_gateway.models import Call, Caller
 from websearch_gateway.net.client import create_client
 from websearch_gateway.ports import NOT_RERANKED
 from websearch_gateway.sandbox import Sandbox
@@ -60,3 +66,25 @@ async def test_a_refusing_reranker_leaves_the_order_and_a_warning(
     assert len(own.results) == 2
     assert found.results == own.results
     assert found.warnings == (f"{NOT_RERANKED}The reranker answered with HTTP 401; check RERANKER_API_KEY.",)
+
+
+async def test_a_search_pays_for_its_vector_and_finds_by_words_without_it(
+    docs: SqlDocs, tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paid by the caller, and in half of the time that is left: the words need the other half."""
+    (tmp_path / "tides.html").write_text(html("tides", "The heron.forecast tells the tides of the sea."))
+    asked: list[Call | None] = []
+
+    async def hang(_: Sequence[str], __: str, call: Call | None = None) -> None:
+        asked.append(call)
+        await asyncio.Event().wait()
+
+    call = Call(time.monotonic() + 1.0, caller=Caller("anna"))
+    async with library(docs, 1, workers) as opened:
+        added = await opened.add(str(tmp_path), "heron", "2", FAST)
+        await opened.crawl(added.id)
+        monkeypatch.setattr(type(EMBEDDER), "embed", staticmethod(hang))
+        found = await search_docs(opened, EMBEDDER, "tides of the sea", call=call)
+    assert asked == [call]
+    assert len(found.results) == 1
+    assert found.warnings == ("Searched by words alone: the embedder did not answer in time.",)

@@ -84,6 +84,8 @@ async def test_texts_that_the_server_leaves_out_come_last(client_of: ClientOf) -
         b'{"results": [{"index": "0", "relevance_score": 1}]}',
         b'{"results": [1]}',
         b'{"results": [{"index": [], "relevance_score": 1}]}',
+        b'{"results": [{"index": 0, "relevance_score": 1%s}]}' % (b"0" * 400),
+        b"[" * 100_000,
     ],
 )
 async def test_any_other_reply_keeps_the_order(client_of: ClientOf, reply: bytes) -> None:

@@ -139,6 +139,7 @@ class Gateway:
         label: str | None = None,
         limit: int = 10,
         max_tokens: int = 1_600,
+        caller: Caller = LOCAL,
     ) -> DocsSearchResponse:
         """Search the documentation index.
 
@@ -146,7 +147,7 @@ class Gateway:
         """
         from websearch_gateway.docs_index.reading import search_docs
 
-        async with one_deadline(self.reading.deadline_seconds) as deadline:
+        async with one_deadline(self.reading.deadline_seconds, caller) as call:
             return await search_docs(
                 self.docs,
                 self.embedder,
@@ -157,7 +158,7 @@ class Gateway:
                 limit=limit,
                 max_tokens=max_tokens,
                 reranker=self.reranker,
-                deadline=deadline,
+                call=call,
             )
 
     async def add_docs(

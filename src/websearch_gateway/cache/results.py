@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.ports import State
+from websearch_gateway.ports import NOT_RERANKED, State
 from websearch_gateway.results import CacheMatch, CacheState, SearchResponse, Usage, WebSearchResponse, WireModel
 from websearch_gateway.text.dates import in_words
 from websearch_gateway.text.urls import is_web_address
@@ -287,8 +287,8 @@ def is_timely(text: str, this_year: int) -> bool:
 
 
 def is_stopgap(response: SearchResponse) -> bool:
-    """Whether this is a fallback's answer because a configured engine failed, so that a better one may come soon."""
-    return response.fallback is not None
+    """Whether a configured engine or the reranker failed, so that a better answer may come soon."""
+    return response.fallback is not None or any(one.startswith(NOT_RERANKED) for one in response.warnings)
 
 
 def unbilled_answer(response: SearchResponse) -> SearchResponse:

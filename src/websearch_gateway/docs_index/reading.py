@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
 import time
@@ -17,7 +18,7 @@ from websearch_gateway.docs_index.rank.search import MAX_TOKENS, Ranker
 from websearch_gateway.docs_index.selection import named, select
 from websearch_gateway.docs_index.store.owners import is_dead
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, Unavailable
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import Call, Deadline
 from websearch_gateway.ports import NOT_RERANKED, Embedder, Reranker
 from websearch_gateway.results import (
     DocsFailure,
@@ -56,7 +57,7 @@ async def search_docs(
     limit: int = 10,
     max_tokens: int = MAX_TOKENS,
     reranker: Reranker | None = None,
-    deadline: Deadline | None = None,
+    call: Call | None = None,
 ) -> DocsSearchResponse:
     """Find the sections that answer a query, best first, with text within `max_tokens`.
 
@@ -78,23 +79,27 @@ async def search_docs(
     async def reorder(text: str, sections: Sequence[str]) -> Sequence[int]:
         if reranker is None:
             return range(len(sections))
-        order, fault = await reranker.order(text, sections, deadline or Deadline.after(RERANK_SECONDS))
+        order, fault = await reranker.order(text, sections, call or Deadline.after(RERANK_SECONDS))
         faults.extend([f"{NOT_RERANKED}{fault}"] if fault else [])
         return order
 
     ranker = Ranker(library.store, library.is_open, reorder if reranker else None)
     asked, instead = await ranker.understood(text, versions)
-    vector, warnings = await _vector(embedder, asked.text)
+    vector, warnings = await _vector(embedder, asked.text, call)
     hits, more = await ranker.search(asked, vector, versions, limit=limit, max_tokens=max_tokens)
     guessed = tuple(f"No page has {word!r}: searched for {near!r}." for word, near in instead.items())
     return DocsSearchResponse(results=tuple(hits), more=tuple(more), warnings=(*guessed, *warnings, *faults))
 
 
-async def _vector(embedder: Embedder, text: str) -> tuple[Vectors | None, tuple[str, ...]]:
+async def _vector(embedder: Embedder, text: str, call: Call | None) -> tuple[Vectors | None, tuple[str, ...]]:
     try:
-        return await embedder.embed([text], "query"), ()
+        async with asyncio.timeout(call.remaining() / 2 if call else None):
+            return await embedder.embed([text], "query", call), ()
     except Unavailable as error:
-        return None, (f"Searched by words alone: {error.message}",)
+        fault = error.message
+    except TimeoutError:
+        fault = "the embedder did not answer in time."
+    return None, (f"Searched by words alone: {fault}",)
 
 
 MOST_AROUND = 20

@@ -88,7 +88,7 @@ def parsed(body: bytes, count: int) -> dict[int, float]:
         scores = {
             row["index"]: float(row["relevance_score"] if "relevance_score" in row else row["score"]) for row in rows
         }
-    except (LookupError, TypeError, ValueError):
+    except (LookupError, TypeError, ValueError, OverflowError, RecursionError):
         scores = {}
     if (
         not scores

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from websearch_gateway.errors import SearchError, SearchTimeoutError, SearchValidationError, Unavailable
+from websearch_gateway.errors import SearchError, SearchValidationError, Unavailable
 from websearch_gateway.models import LOCAL, Call, Caller, Claim, Deadline, Page, WebSearchRequest
 from websearch_gateway.pipeline.guard import Guard, one_deadline
 from websearch_gateway.pipeline.read_page import PageReading
@@ -84,10 +84,8 @@ class ClaimChecking:
         searched = [number for number, one in enumerate(claims) if not one.urls]
         if searched:
             await call.progress(f"Searching for {len(searched)} claims")
-        gate, seconds = asyncio.Semaphore(AT_ONCE), call.remaining() * SEARCH_SHARE
-        found = await asyncio.gather(
-            *(self._searched(claims[number].claim, call, gate, seconds) for number in searched)
-        )
+        gate, until = asyncio.Semaphore(AT_ONCE), call.within(call.remaining() * SEARCH_SHARE)
+        found = await asyncio.gather(*(self._searched(claims[number].claim, call, gate, until) for number in searched))
         urls = [one.urls for one in claims]
         errors = [one for one in found if isinstance(one, SearchError)]
         if errors and len(errors) == len(claims):
@@ -100,19 +98,14 @@ class ClaimChecking:
         return urls
 
     async def _searched(
-        self, claim: str, call: _Call, gate: asyncio.Semaphore, seconds: float
+        self, claim: str, call: _Call, gate: asyncio.Semaphore, until: Deadline
     ) -> tuple[str, ...] | SearchError:
         request = WebSearchRequest(claim, num_results=FOUND_PAGES, read_pages=False)
-        timer = asyncio.timeout(seconds)
         try:
-            async with timer, gate:
-                response = await self.web.search(request, call.caller)
+            async with gate:
+                response = await self.web.search(request, call.caller, most_seconds=until.remaining())
         except SearchError as error:
             return error
-        except TimeoutError:
-            if not timer.expired():
-                raise
-            return SearchTimeoutError(f"No results came within {seconds:g} s.")
         # Only what was found: a caller must not make an address known by claiming it.
         await self.reading.provenance.remember(response, call.caller)
         call.bill.book(response.cost_usd)

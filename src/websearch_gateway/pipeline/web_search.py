@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -84,9 +85,14 @@ class WebSearch:
     deadline_seconds: float
 
     async def search(
-        self, request: WebSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
+        self,
+        request: WebSearchRequest,
+        caller: Caller = LOCAL,
+        progress: Progress = no_progress,
+        *,
+        most_seconds: float = math.inf,
     ) -> WebSearchResponse:
-        """Results, each with its page or a note that says why there is none.
+        """Results, each with its page or a note that says why there is none, in at most `most_seconds`.
 
         Raises:
             SearchValidationError: the query or a parameter is unacceptable, or `providers` names an unknown provider.
@@ -109,7 +115,7 @@ class WebSearch:
             async def find(call: Call) -> Served[WebSearchResponse]:
                 return await self._find(call, chosen, searcher, self._reader(request))
 
-            async with one_deadline(self.deadline_seconds, caller, progress) as call:
+            async with one_deadline(min(self.deadline_seconds, most_seconds), caller, progress) as call:
                 served = await self.recall(replace(checked, query=query), call, find, use_cache=request.use_cache)
             response = served.response
             route, count = response.results[0].provider if response.results else "", len(response.results)

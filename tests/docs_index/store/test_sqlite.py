@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,13 @@ async def test_a_search_after_a_failed_read_finds_every_vector(tmp_path: Path, m
         with pytest.raises(StateUnavailable):
             await store.search_vectors(vectors((1, 0)), [id_], 10)
     assert len(await store.search_vectors(vectors((1, 0)), [id_], 10)) == 2
+    await store.close()
+
+
+async def test_a_read_beside_the_first_write_finds_the_tables(tmp_path: Path) -> None:
+    store = SqliteDocs(tmp_path / "docs.db", "tests/1")
+    _, seen = await asyncio.gather(version(store), store.versions())
+    assert seen in ([], await store.versions())
     await store.close()
 
 

@@ -102,8 +102,9 @@ class SqliteThreads:
         Raises:
             StateUnavailable: the file is locked for too long, damaged, full or cannot be opened.
         """
+        result = await self._writer.run(action)
         self._is_ready = True
-        return await self._writer.run(action)
+        return result
 
     async def read(self, action: Callable[[Database], T]) -> T:
         """The result of `action`, which only reads, run in one transaction. Raises what `write` raises."""

@@ -122,6 +122,7 @@ async def _search(gateway: Gateway, given: SearchDocsArguments, caller: Caller, 
         label=given.version,
         limit=limit,
         max_tokens=max_tokens,
+        caller=caller,
     )
     fields = {"notice": NOTICE if found.results else "", "warnings": (*found.warnings, *fewer, *shorter)}
     return fit_docs(found.model_copy(update=fields), reply_tokens(gateway, caller))
