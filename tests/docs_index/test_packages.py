@@ -12,13 +12,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.docs_index.conftest import empty_database
-from tests.docs_index.crawl.small_site import EMBEDDER, FAST, library
+from tests.docs_index.crawl.small_site import EMBEDDER, FAST, Site, html, library
+from tests.loopback import serving
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.packages import REPOSITORY_PAGES, described, package_named, repository_page
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.errors import SearchProviderParseError, SearchValidationError
+from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError
+from websearch_gateway.net.address import AddressPolicy
+from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.workers.pool import Workers
 
@@ -186,6 +189,20 @@ async def test_a_version_has_its_own_pages_where_the_site_has_them(opened: DocsL
     assert (site.name, site.label, site.url, note) == ("heron", "1.0", f"{sandbox.url}/docs/1.0/", "")
     other, note = await opened.add_package(package("npm:heron@2.0.0"), **QUICK)
     assert (other.name, other.label, other.url, note) == ("heron", "2.0.0", f"{sandbox.url}/docs/2.0/", "")
+
+
+@pytest.mark.parametrize("busy", ["/docs/1.0/", "/robots.txt"])
+async def test_a_site_that_is_busy_is_an_error_and_not_a_site_without_the_version(
+    opened: DocsLibrary, busy: str
+) -> None:
+    site = Site({"/docs/2.0/": html("Heron"), busy: (503, {})})
+    async with serving(site.serve) as site.port, Fetcher(AddressPolicy([f"127.0.0.1:{site.port}"])) as fetcher:
+        opened.runner.fetcher = fetcher
+        with pytest.raises(SearchFetchError):
+            await opened.runner.at_version(f"{site.url}2.0/", "1.0")
+        if busy != "/robots.txt":
+            site.pages.pop(busy)
+            assert await opened.runner.at_version(f"{site.url}2.0/", "1.0") == ""
 
 
 async def test_two_packages_of_one_site_are_crawled_once(opened: DocsLibrary) -> None:

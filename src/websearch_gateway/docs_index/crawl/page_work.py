@@ -42,7 +42,7 @@ _GENERAL_INDEX = "/genindex.html"  # of Sphinx, with its inventory in the same f
 RETRY_SECONDS = 30.0
 LONGEST_TITLE = 500
 """The most characters of a page's title, which the text index repeats for each chunk."""
-_PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
+PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
 PAYMENT_REQUIRED = 402
 _LOGIN_WORDS = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
@@ -248,7 +248,7 @@ class PageWork:
             return await self._settled(task, "failed", reason)
         if status == PAYMENT_REQUIRED:
             return await self._settled(task, "failed", "HTTP 402: the site wants to be paid for its pages")
-        if status in _PASSING_STATUSES or (status is None and not error.details):
+        if status in PASSING_STATUSES or (status is None and not error.details):
             return await self._retried(task, error.message, error.retry_after)
         return await self._settled(task, "failed", f"HTTP {status}" if status else error.message)
 

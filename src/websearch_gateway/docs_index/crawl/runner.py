@@ -27,7 +27,7 @@ from websearch_gateway.docs_index.crawl.files import (
     is_archive,
     unpack,
 )
-from websearch_gateway.docs_index.crawl.page_work import Moved, PageWork
+from websearch_gateway.docs_index.crawl.page_work import PASSING_STATUSES, Moved, PageWork
 from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
 from websearch_gateway.docs_index.crawl.scope import Scope, VersionFolders, canonical, version_siblings
 from websearch_gateway.docs_index.crawl.sources import FolderSource, Source, WebSource
@@ -35,7 +35,13 @@ from websearch_gateway.docs_index.models import BrowserUse, CrawlOptions, CrawlP
 from websearch_gateway.docs_index.ports import Fetch, ReadDocument, Run
 from websearch_gateway.docs_index.store.owners import is_dead, this_process
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
-from websearch_gateway.errors import SearchError, SearchFetchError, SearchValidationError, StateUnavailable
+from websearch_gateway.errors import (
+    SearchError,
+    SearchFetchError,
+    SearchTimeoutError,
+    SearchValidationError,
+    StateUnavailable,
+)
 from websearch_gateway.models import Deadline
 from websearch_gateway.ports import Embedder
 
@@ -141,7 +147,11 @@ class CrawlRunner:
     async def at_version(self, url: str, version: str) -> str:
         """The address of the documentation of a version beside `url`, which is or leads to that of another version.
 
-        "" if there is none, or robots.txt closes it. A site without versions in its addresses is asked once.
+        "" if there is none, or robots.txt closes its page. A site without versions in its addresses is asked once.
+
+        Raises:
+            SearchFetchError, SearchTimeoutError: the site cannot be reached now, is busy, or refuses all crawls.
+            ForbiddenUrlError: the operator does not allow its domain.
         """
         scope = Scope.of(url)
         pace = self._pace(scope.origin, CrawlOptions().delay)
@@ -155,8 +165,8 @@ class CrawlRunner:
                     found, final = await _answers(source, place, robots)
                     if found and Scope.of(place).contains(canonical(final)):
                         return place
-        except (TimeoutError, SearchError) as error:
-            _log.info("No other version of %s is found: %s", scope.origin, error)
+        except TimeoutError as error:
+            raise SearchTimeoutError(f"{scope.origin} takes too long to answer. Try again later.") from error
         return ""
 
     async def _crawl_claimed(self, version_id: int, on_progress: OnProgress) -> SiteVersion | None:
@@ -321,6 +331,8 @@ async def _answers(source: WebSource, url: str, robots: RobotsTxt) -> tuple[bool
         try:
             await source.fetch(UrlTask(0, 0, url))
         except SearchFetchError as error:
+            if error.details.get("status") in PASSING_STATUSES or not error.details:
+                raise
             target = canonical(urljoin(url, str(error.details.get("location", ""))))
             if target == url or not target or Scope.of(target).origin != scope.origin:
                 return False, url
