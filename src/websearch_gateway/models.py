@@ -187,6 +187,13 @@ class PassagesRequest:
     include_metadata: bool = False
 
 
+MOST_CLAIMS = 20
+LONGEST_CLAIM = 400
+"""Characters: a claim may become a query."""
+MOST_CLAIM_URLS = 5
+"""Addresses per claim."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A sentence to check against the pages at `urls`; without any, against pages that a search for it finds."""

@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from websearch_gateway.errors import SearchError, SearchValidationError, Unavailable
-from websearch_gateway.models import LOCAL, Call, Caller, Claim, Deadline, Page, WebSearchRequest
+from websearch_gateway.models import (
+    LOCAL,
+    LONGEST_CLAIM,
+    MOST_CLAIM_URLS,
+    MOST_CLAIMS,
+    Call,
+    Caller,
+    Claim,
+    Deadline,
+    Page,
+    WebSearchRequest,
+)
 from websearch_gateway.pipeline.guard import Guard, one_deadline
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.web_results import Outcome, read_pages
@@ -18,11 +29,6 @@ from websearch_gateway.text.citation.quotes import quote_url
 from websearch_gateway.text.citation.support import judged
 from websearch_gateway.text.urls import host, is_web_address, with_scheme
 
-MOST_CLAIMS = 20
-LONGEST_CLAIM = 400
-"""Characters: a claim may become a query."""
-MOST_URLS = 5
-"""Addresses per claim."""
 FOUND_PAGES = 3
 """The pages that are read for a claim without addresses."""
 AT_ONCE = 8
@@ -72,8 +78,8 @@ class ClaimChecking:
         text = self.guard.clean("claims", given.claim)
         if not 1 <= len(text) <= LONGEST_CLAIM:
             raise _invalid(f"Claim {number} must be 1 to {LONGEST_CLAIM} characters long.", f"1-{LONGEST_CLAIM}")
-        if len(given.urls) > MOST_URLS:
-            raise _invalid(f"Claim {number} has more than {MOST_URLS} `urls`.", f"0-{MOST_URLS}")
+        if len(given.urls) > MOST_CLAIM_URLS:
+            raise _invalid(f"Claim {number} has more than {MOST_CLAIM_URLS} `urls`.", f"0-{MOST_CLAIM_URLS}")
         urls = [with_scheme(url) or "" for url in given.urls]
         if not all(map(is_web_address, urls)):
             raise _invalid(f"The `urls` of claim {number} must be absolute http or https URLs.", "http, https")

@@ -17,6 +17,9 @@ from websearch_gateway.entrypoints.tools.rendering import (
     raw_text,
 )
 from websearch_gateway.models import (
+    LONGEST_CLAIM,
+    MOST_CLAIM_URLS,
+    MOST_CLAIMS,
     Caller,
     Claim,
     Freshness,
@@ -26,7 +29,6 @@ from websearch_gateway.models import (
     Topic,
     WebSearchRequest,
 )
-from websearch_gateway.pipeline.claims import LONGEST_CLAIM, MOST_CLAIMS, MOST_URLS
 from websearch_gateway.pipeline.web_results import LAST_PAGE
 from websearch_gateway.ports import Progress
 from websearch_gateway.results import CheckedClaims, RawSearchResponse, SearchResponse, WebSearchResponse
@@ -58,7 +60,9 @@ async def _search_web(
 
 class ClaimArguments(Arguments):
     claim: Annotated[StrictStr, declared("One sentence.", minLength=1, maxLength=LONGEST_CLAIM)]
-    urls: Annotated[tuple[StrictStr, ...], declared("Default: pages that a search finds.", maxItems=MOST_URLS)] = ()
+    urls: Annotated[
+        tuple[StrictStr, ...], declared("Default: pages that a search finds.", maxItems=MOST_CLAIM_URLS)
+    ] = ()
 
     @model_validator(mode="before")
     @classmethod
