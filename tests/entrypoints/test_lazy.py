@@ -92,6 +92,14 @@ asyncio.run(main())
     assert told.strip() == "True"
 
 
+def test_the_server_and_its_tools_load_no_client_and_no_reader() -> None:
+    """A client waits for them before the handshake."""
+    heavy = "{'httpcore2', 'lxml', 'numpy', 'openai', 'websearch_gateway.pipeline.read_page'}"
+    script = f"import sys, websearch_gateway.entrypoints.mcp.server; print({heavy} & set(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == "set()"
+
+
 def test_an_interrupt_ends_the_server_while_its_client_is_still_there(tmp_path: Path) -> None:
     hello = (
         b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'

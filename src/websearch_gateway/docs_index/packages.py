@@ -233,7 +233,7 @@ def _chosen(named: Iterable[str], homes: Iterable[str], codes: Iterable[str]) ->
 
 
 def repository_page(url: str) -> str:
-    """The web page of a code repository, from any of the forms that package.json allows; "" if it is none of them.
+    """The web page of a code repository, from any form that package.json allows; "" for any other text.
 
     https://docs.npmjs.com/cli/v11/configuring-npm/package-json#repository
     """

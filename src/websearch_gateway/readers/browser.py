@@ -315,7 +315,7 @@ class Rendering:
     async def _fetch(self, request: Request) -> Fetched:
         if request.is_navigation_request() and urldefrag(request.url).url == self._document.final_url:
             return self._document
-        REDIRECTS.set(None)  # the browser's tasks have the context of whoever started it
+        REDIRECTS.set(None)  # the browser's tasks have the context of the call that started it
         if request.is_navigation_request() and self._check is not None:
             await self._check(request.url)
         sent = {name: value for name, value in request.headers.items() if _SENT_HEADERS.fullmatch(name)}

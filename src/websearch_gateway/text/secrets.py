@@ -2,7 +2,7 @@
 
 Two layers: the gateway's own configured secrets; and rules for keys of vendors, keys recognisable only by context,
 passwords in connection strings, and payment cards. A text is read in several ways, since a key that is spaced out or
-encoded is a key for whoever receives it.
+encoded is a key for anybody who receives it.
 
 False alarms matter as much: git hashes, UUIDs, addresses, slugs and long words are ordinary in queries. A format that
 they share with keys (40 hex digits, a UUID) counts only near a word such as `key`. A key in pieces counts only if most

@@ -1,5 +1,5 @@
 """Spans: one for each call of a tool, with child spans for its stages, its upstreams and the pages that it reads; and
-for whoever watches a call, the upstreams that it asked.
+for the watcher of a call, the upstreams that it asked.
 
 This uses only the API of OpenTelemetry, which records nothing until `entrypoints/exporting.py` or the surrounding
 process sets up its SDK. Below a call that is not recorded, spans cost almost nothing. A span holds names from the code,
