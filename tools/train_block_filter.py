@@ -31,13 +31,11 @@ import numpy as np
 
 from bench.extract import Measured, judged, report, structure
 from websearch_gateway.net.decode import charset_of, decode
-from websearch_gateway.readers.extraction import blocks, page, render, select
-from websearch_gateway.readers.extraction.extract import doubted, is_doubtful, second_opinion
-from websearch_gateway.readers.extraction.filter import features
-from websearch_gateway.readers.extraction.filter.features import columns, matrix
-from websearch_gateway.readers.extraction.filter.measures import Measures, words_of
+from websearch_gateway.readers.extraction import blocks, features, page, render
+from websearch_gateway.readers.extraction.extract import blank, chosen, doubted, in_consent, is_doubtful, second_opinion
+from websearch_gateway.readers.extraction.features import columns, matrix
+from websearch_gateway.readers.extraction.measures import Measures, words_of
 from websearch_gateway.readers.extraction.page import declares_article, title_of
-from websearch_gateway.readers.extraction.select import in_consent
 from websearch_gateway.readers.visibility.visible import strip_invisible
 
 FOLDS, SHORT, NEAR = 5, 5, 6
@@ -212,7 +210,7 @@ def measured(example: Example, likely: Any) -> Measured:
     root, about = deepcopy(example.root), example.about
     outline = blocks.outline(root)
     likely[in_consent(outline)] = 0
-    select.blank(outline, select.chosen(outline, likely))
+    blank(outline, chosen(outline, likely))
     markdown = render.to_markdown(root, example.base)
     counted = structure(example.html, markdown) if about["kind"] == "documentation" else {}
     return Measured(about["kind"], *judged(about, markdown), 1.0, counted)

@@ -16,8 +16,8 @@ from websearch_gateway.readers.extraction.extract import (
     second_opinion,
     warm_up,
 )
-from websearch_gateway.readers.extraction.filter.features import likelihoods
-from websearch_gateway.readers.extraction.filter.measures import Measures
+from websearch_gateway.readers.extraction.features import likelihoods
+from websearch_gateway.readers.extraction.measures import Measures
 
 PAGE = """<html><head><title>A title</title>
 <meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>

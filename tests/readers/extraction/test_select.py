@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from websearch_gateway.readers.extraction import blocks, page, select
-from websearch_gateway.readers.extraction.select import in_comments, in_consent
+from websearch_gateway.readers.extraction import blocks, page
+from websearch_gateway.readers.extraction.extract import blank, chosen, in_comments, in_consent, threshold
 
 PAGE = """<body><nav><a href=/a>Home</a> <a href=/b>Shop</a></nav><main><h1>Head</h1><p>Some <b>bold</b> text here.</p>
 <pre>code()</pre><p>More text after it.</p><table><tr><th>K<th>V<tr><td>a<td>b</table></main>
@@ -21,7 +21,7 @@ def outline_of(html: str) -> blocks.Outline:
 def kept(html: str, likely: dict[str, float]) -> list[str]:
     outline = outline_of(html)
     chances = np.array([likely.get(block.text.strip(), 0.0) for block in outline.blocks])
-    return [b.text.strip() for b, k in zip(outline.blocks, select.chosen(outline, chances), strict=True) if k]
+    return [b.text.strip() for b, k in zip(outline.blocks, chosen(outline, chances), strict=True) if k]
 
 
 def test_blocks_are_runs_of_text_in_document_order() -> None:
@@ -110,14 +110,14 @@ def test_an_unlikely_list_between_kept_text_is_dropped() -> None:
 def test_the_threshold_is_lower_for_an_uncertain_page() -> None:
     words = np.full(4, 10.0)
     clear, unclear = np.array([0.95, 0.9, 0.3, 0.01]), np.array([0.4, 0.35, 0.3, 0.2])
-    assert select.threshold(words, clear) > 0.3 >= select.threshold(words, unclear)
+    assert threshold(words, clear) > 0.3 >= threshold(words, unclear)
 
 
 def test_blanking_leaves_only_the_text_of_the_chosen_blocks() -> None:
     root = page.parse("<div><p>keep <i>this</i></p><p>drop <img alt=me> that</p> and the rest</div>")
     assert root is not None
     outline = blocks.outline(root)
-    select.blank(outline, np.array([True, False, False]))
+    blank(outline, np.array([True, False, False]))
     assert "".join(root.itertext()).split() == ["keep", "this"]
     assert not root.xpath("//@alt")
 

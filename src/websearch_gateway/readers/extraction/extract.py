@@ -1,24 +1,35 @@
 """Extracts the title, date and main text from the HTML of a page. Pure; runs in a worker process.
 
-The filter chooses the blocks of the main text in the original DOM, which is then rendered. So code, tables, nested
-lists and links survive, while other extractors simplify them. If the choice is not clear, trafilatura's choice is one
-more feature. On a page that declares itself an article, for which trafilatura is made, its choice counts as much as the
-filter's. Very large pages skip trafilatura to stay fast.
+The filter chooses the blocks of the main text in the original DOM; the others are blanked in place, and the rest is
+rendered. So code, tables, nested lists and links survive, while other extractors simplify them. If the choice is not
+clear, trafilatura's choice is one more feature. On a page that declares itself an article, for which trafilatura is
+made, its choice counts as much as the filter's. Very large pages skip trafilatura to stay fast.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.net.decode import charset_of, decode
-from websearch_gateway.readers.extraction.render import Anchors
+from websearch_gateway.readers.extraction.blocks import Container, Outline
+from websearch_gateway.readers.extraction.render import Anchors, is_data
 
 if TYPE_CHECKING:
-    from websearch_gateway.readers.extraction.blocks import Outline
-    from websearch_gateway.readers.extraction.filter.measures import Measures
-    from websearch_gateway.readers.extraction.select import Floats
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from websearch_gateway.readers.extraction.measures import Measures
+
+    Floats = NDArray[np.floating]
+    Ints = NDArray[np.intp]
+    Mask = NDArray[np.bool_]
+
 
 SECOND_OPINION_ELEMENTS = 5_000
 """Above this many elements the block filter decides alone: trafilatura would take most of the time and help little."""
@@ -93,11 +104,10 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
         thorough: also use trafilatura if the choice is not clear, and look for a date; takes a third of the time.
             Without it the page is documentation, whose main element is kept as a whole.
     """
-    from websearch_gateway.readers.extraction import blocks, page, render, select
-    from websearch_gateway.readers.extraction.filter.features import likelihoods
-    from websearch_gateway.readers.extraction.filter.measures import Measures
+    from websearch_gateway.readers.extraction import blocks, page, render
+    from websearch_gateway.readers.extraction.features import likelihoods
+    from websearch_gateway.readers.extraction.measures import Measures
     from websearch_gateway.readers.extraction.page import declares_article, strip_furniture, title_of
-    from websearch_gateway.readers.extraction.select import in_consent
     from websearch_gateway.readers.visibility.visible import strip_invisible
 
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
@@ -116,7 +126,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
         else:
             likely = likelihoods(Measures(outline, title), None)
         likely[in_consent(outline)] = 0
-        select.blank(outline, select.chosen(outline, likely, is_docs=not thorough))
+        blank(outline, chosen(outline, likely, is_docs=not thorough))
     markdown, anchors = render.with_anchors(root, base)
     del alive
     return Extracted(title, markdown, published, warnings, anchors)
@@ -133,8 +143,8 @@ def declared_date(root: Any, url: str) -> str | None:
 
 def _likelihoods(root: Any, outline: Outline, title: str, is_article: bool) -> Floats:
     """How likely each block belongs to the main text."""
-    from websearch_gateway.readers.extraction.filter.features import likelihoods
-    from websearch_gateway.readers.extraction.filter.measures import Measures
+    from websearch_gateway.readers.extraction.features import likelihoods
+    from websearch_gateway.readers.extraction.measures import Measures
 
     deepest = max((container.depth for container in outline.containers), default=0)
     is_large = deepest > SECOND_OPINION_DEPTH or root.xpath("count(//*)") > SECOND_OPINION_ELEMENTS
@@ -147,7 +157,6 @@ def _likelihoods(root: Any, outline: Outline, title: str, is_article: bool) -> F
 
 def is_doubtful(page: Measures, alone: Floats, *, is_article: bool) -> bool:
     """Whether trafilatura could improve the choice that the filter makes alone."""
-    from websearch_gateway.readers.extraction.select import expected_f1
 
     if not is_article and expected_f1(page.outline, alone) >= SURE:
         return False
@@ -157,8 +166,7 @@ def is_doubtful(page: Measures, alone: Floats, *, is_article: bool) -> bool:
 
 def _kept_and_prose(page: Measures, likely: Floats) -> tuple[Floats, float]:
     """The number of kept words of each block, and how many of them are in unlinked paragraphs."""
-    from websearch_gateway.readers.extraction.filter.measures import TAG_NUMBER
-    from websearch_gateway.readers.extraction.select import threshold
+    from websearch_gateway.readers.extraction.measures import TAG_NUMBER
 
     kept: Floats = page.words * (likely >= threshold(page.words, likely))
     return kept, float(kept[(page.tag[page.place] == TAG_NUMBER["p"]) & (page.link_share < MOSTLY)].sum())
@@ -174,8 +182,7 @@ def doubted(page: Measures, alone: Floats, asked: Floats, *, is_article: bool) -
     Args:
         alone, asked: the filter's choice without and with trafilatura's as a feature.
     """
-    from websearch_gateway.readers.extraction.filter.measures import TAG_NUMBER
-    from websearch_gateway.readers.extraction.select import in_comments
+    from websearch_gateway.readers.extraction.measures import TAG_NUMBER
 
     np, words, found = page.np, page.words, page.found
     likely: Floats = (alone + asked) / 2 if is_article else asked
@@ -216,3 +223,239 @@ def second_opinion(root: Any) -> str:
 def warm_up() -> None:
     """Import and prepare everything that `extract` needs, so that the first page is not slow."""
     extract("<html><body><article><p>A page.</p></article></body></html>", "https://example.com/", None)
+
+
+_LOWEST, _HIGHEST = 0.15, 0.6
+"""The bounds of `threshold`."""
+_MOST = 0.5
+"""The least share of words that are kept in an element that is kept as a whole."""
+_FOLLOWS = 0.1
+"""A table after kept text is kept if one of its blocks is more likely than this."""
+_WHOLE = frozenset(("ul", "ol", "dl", "table", "tr"))
+_MAIN_IDS = frozenset(("main-content", "page-content", "apicontent"))
+_ASIDE = frozenset(("nav", "aside", "footer"))
+_POSTS = (
+    "boolean(//*[contains(@itemtype, 'schema.org/Question') or contains(@itemtype, 'schema.org/QAPage') "
+    "or contains(@itemtype, 'schema.org/DiscussionForumPosting')])"
+)
+_GENERATED = (
+    "boolean(//*[contains(@class, 'docutils') or @class = 'titlepage' or @class = 'sectionbody' or @class = 'memitem'])"
+)
+"""The elements that Sphinx, DocBook, AsciiDoc and Doxygen write, whose themes often mark no main element."""
+_NEARLY_ALL = 0.9
+"""The least share of the kept words that are in the main element of a generated page."""
+_LEAST_CODE = 3
+_MOST_MAINS = 3
+_CRUMB = 0.05
+"""The least likelihood of a block in the main element of a page of documentation that is kept."""
+_HEADS = 0.05
+"""A heading right above kept text is kept if it is more likely than this."""
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+
+
+def chosen(page: Outline, likely: Floats, *, is_docs: bool = False) -> Mask:
+    """The mask of the blocks to keep, given how likely each belongs to the main text.
+
+    Args:
+        is_docs: the page is known to be documentation, so its main element and all its code are text.
+    """
+    words = _words(page)
+    keep: Mask = likely >= threshold(words, likely)
+    _keep_definitions(page, keep)
+    tables = {
+        container.element: is_data(container.element) for container in page.containers if container.tag == "table"
+    }
+    for container in page.containers:
+        _keep_whole(container, tables, words, likely, keep)
+    _keep_code_and_headings(page, likely, keep)
+    _keep_reference(page, words, likely, keep, is_docs=is_docs)
+    if is_docs:
+        for at, block in enumerate(page.blocks):
+            keep[at] |= page.containers[block.place].tag == "pre"
+    return keep
+
+
+def threshold(words: Floats, likely: Floats) -> float:
+    """The probability above which keeping a block raises the expected F1 over the words of this page.
+
+    With calibrated probabilities this is half the best reachable F1, so a page of uncertain blocks keeps more than a
+    clear one (Lipton et al., "Optimal thresholding of classifiers to maximize F1", 2014).
+    """
+    import numpy as np
+
+    order, expected = _expected_f1(words, likely)
+    return float(np.clip(likely[order[np.argmax(expected)]], _LOWEST, _HIGHEST))
+
+
+def expected_f1(page: Outline, likely: Floats) -> float:
+    """The expected F1 of the best choice of blocks over the words of this page, from 0 to 1."""
+    return float(_expected_f1(_words(page), likely)[1].max())
+
+
+def _expected_f1(words: Floats, likely: Floats) -> tuple[Ints, Floats]:
+    """The blocks from the most to the least likely, and the expected F1 of keeping all up to each of them."""
+    import numpy as np
+
+    order = np.argsort(-likely)
+    sure = np.cumsum((words * likely)[order])
+    return order, 2 * sure / np.maximum(1e-9, np.cumsum(words[order]) + sure[-1])
+
+
+def _words(page: Outline) -> Floats:
+    import numpy as np
+
+    return np.array([len(block.text.split()) for block in page.blocks], dtype=np.float64)
+
+
+def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
+    """Keep a table or list as a whole if most of it is kept, and a table that follows kept text.
+
+    `tables` says for each table whether it holds data.
+    """
+    tag = container.tag
+    if tag not in _WHOLE or container.start == container.end:
+        return
+    tabular = tag in ("table", "tr")
+    if tabular and not tables.get(_table(container.element), False):
+        return
+    part = slice(container.start, container.end)
+    if keep[part].all():
+        return
+    most = (words[part] * keep[part]).sum() >= _MOST * words[part].sum()
+    follows = tag == "table" and keep[container.start - 1 : container.start].any() and likely[part].max() > _FOLLOWS
+    if most or follows or (tag == "tr" and keep[part].any()):
+        keep[part] = True
+
+
+def _keep_definitions(page: Outline, keep: Mask) -> None:
+    """Keep lists whose terms have ids, as generators of references write definitions: they look like navigation."""
+    for container in page.containers:
+        if container.tag != "dt" or not container.element.get("id"):
+            continue
+        around = page.containers[container.parent]
+        part = slice(around.start, around.end)
+        if around.tag == "dl" and not keep[part].all() and next(around.element.iterancestors(*_ASIDE), None) is None:
+            keep[part] = True
+
+
+def _table(element: Any) -> Any:
+    return element if element.tag == "table" else next(element.iterancestors("table"), element)
+
+
+def _keep_code_and_headings(page: Outline, likely: Floats, keep: Mask) -> None:
+    """Keep code between kept text, and a heading right above kept text; drop a heading above nothing."""
+    tags = [page.containers[block.place].tag for block in page.blocks]
+    last = len(tags) - 1
+    for at, tag in enumerate(tags):
+        if tag == "pre" and not keep[at] and keep[max(0, at - 2) : at].any() and keep[at + 1 : at + 3].any():
+            keep[at] = True
+    for at in range(last, -1, -1):
+        if tags[at] in _HEADINGS and at < last and likely[at] > _HEADS and keep[at + 1]:
+            keep[at] = True
+
+
+def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask, *, is_docs: bool) -> None:
+    """Keep the main element of a page of documentation as a whole, without its navigation.
+
+    The short lines of such a page (signatures, versions, histories) look like the navigation of other pages. A page is
+    documentation if its author marked its main element, or a known program wrote it, and the kept text in it has code;
+    the posts of a forum are also marked, and exclude it.
+    """
+    for main in _mains(page, words * keep):
+        container = _only_article(page, main) if is_docs else main
+        part = slice(container.start, container.end)
+        code = sum(page.containers[block.place].tag == "pre" for block in page.blocks[part])
+        if not is_docs and (code < _LEAST_CODE or (words[part] * keep[part]).sum() < _MOST * words[part].sum()):
+            continue
+        if container.element.getroottree().xpath(_POSTS):
+            return
+        whole = likely[part] >= _CRUMB
+        for inner in page.containers:
+            if inner.tag in _ASIDE and part.start <= inner.start and inner.end <= part.stop:
+                whole[inner.start - part.start : inner.end - part.start] = False
+        keep[part] |= whole
+        return
+
+
+def _mains(page: Outline, kept: Floats) -> list[Container]:
+    """The main elements, given the number of kept words of each block."""
+    marked = list(islice(filter(_is_main, page.containers), _MOST_MAINS))
+    if marked or not page.containers[0].element.getroottree().xpath(_GENERATED):
+        return marked
+    before = [0.0, *kept.cumsum()]
+    around = (c for c in reversed(page.containers) if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1])
+    return list(islice(around, 1))  # elements that hold most of the text are in each other, the innermost last
+
+
+def _is_main(container: Container) -> bool:
+    element = container.element
+    if container.tag == "main" or element.get("role") == "main" or element.get("id") in _MAIN_IDS:
+        return True
+    return container.tag == "div" and element.get("class") == "contents"  # doxygen's
+
+
+def _only_article(page: Outline, main: Container) -> Container:
+    """The article of a main element that has one: beside it stand lists of the page's sections."""
+    inside = [
+        one for one in page.containers if one.tag == "article" and main.start <= one.start and one.end <= main.end
+    ]
+    return inside[0] if len(inside) == 1 else main
+
+
+def blank(page: Outline, keep: Mask) -> None:
+    """Remove the text of dropped blocks from the DOM, and most elements in an element of which nothing is kept."""
+    for block, kept in zip(page.blocks, keep, strict=True):
+        if not kept:
+            for element, where in block.slots:
+                if where == "alt":
+                    element.attrib.pop("alt", None)
+                else:
+                    setattr(element, where, None)
+    below = 0  # the number of blocks up to the end of the last element that needs no further look
+    for container in page.containers:
+        if below < container.end and container.start < container.end:
+            is_dropped = not keep[container.start : container.end].any()
+            if is_dropped:
+                del container.element[1:]  # one stays, so that a heading does not take it for an empty target of links
+                for child in container.element:
+                    child.clear()
+            if is_dropped or container.tag == "table":  # the cells and tables in a table count, even without text
+                below = container.end
+
+
+_COMMENTS = re.compile(r"comment|disqus|respond\b|replies", re.IGNORECASE)
+_CONSENT = re.compile(
+    r"(?<![\w-])(?:cookie(?!s?(?:\s|$))|onetrust|cybot|didomi|gdpr|cmplz|borlabs|usercentrics|iubenda)", re.IGNORECASE
+)
+"""The names that managers of consent give to their boxes; a shop of cookies has names that only end in it."""
+
+_BLOCKS = frozenset(("div", "section", "article", "aside", "ol", "ul", "li"))
+
+
+def in_comments(page: Outline) -> Mask:
+    """For each block, whether an element around it has a class or id for comments."""
+    return _inside(page, _COMMENTS, len(page.blocks))
+
+
+def in_consent(page: Outline) -> Mask:
+    """For each block, whether an element around it, with at most half of all blocks, asks for consent to cookies."""
+    return _inside(page, _CONSENT, len(page.blocks) // 2)
+
+
+def _inside(page: Outline, names: re.Pattern[str], most: int) -> Mask:
+    import numpy as np
+
+    inside = np.zeros(len(page.blocks), dtype=np.bool_)
+    for container in page.containers:
+        if container.end - container.start <= most and _is_named(container.element, names):
+            inside[container.start : container.end] = True
+    return inside
+
+
+def _is_named(element: Any, names: re.Pattern[str]) -> bool:
+    return element.tag in _BLOCKS and any(_has(names, element.get(key, "")) for key in ("class", "id"))
+
+
+@lru_cache(maxsize=20_000)
+def _has(names: re.Pattern[str], name: str) -> bool:
+    return bool(names.search(name))
