@@ -19,14 +19,11 @@ from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.sites.api_reader import ApiReader
+from websearch_gateway.readers.sites.api_reader import ApiReader, Source
 from websearch_gateway.readers.sites.arxiv import ArXiv
-from websearch_gateway.readers.sites.github_discussions import GitHubDiscussions
-from websearch_gateway.readers.sites.github_files import GitHubFiles
-from websearch_gateway.readers.sites.github_issues import GitHubIssues
+from websearch_gateway.readers.sites.github import GitHubDiscussions, GitHubFiles, GitHubIssues
 from websearch_gateway.readers.sites.hackernews import HackerNews
 from websearch_gateway.readers.sites.reddit import Reddit
-from websearch_gateway.readers.sites.source import Source
 from websearch_gateway.readers.sites.stackexchange import StackExchange
 from websearch_gateway.readers.sites.wikipedia import Wikipedia
 from websearch_gateway.sandbox import Sandbox

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.readers.needs_scripts import LITTLE_TEXT, needs_scripts
+from websearch_gateway.readers.formats.html import LITTLE_TEXT, needs_scripts
 
 APP = '<script src="/app.js"></script>'
 WORDS = "The tide comes in twice a day. " * 6

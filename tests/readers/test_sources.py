@@ -13,10 +13,8 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.readers.sites.github_discussions import GitHubDiscussions
-from websearch_gateway.readers.sites.github_files import GitHubFiles
-from websearch_gateway.readers.sites.github_issues import GitHubIssues
-from websearch_gateway.readers.sites.source import ApiRequest
+from websearch_gateway.readers.sites.api_reader import ApiRequest
+from websearch_gateway.readers.sites.github import GitHubDiscussions, GitHubFiles, GitHubIssues
 from websearch_gateway.readers.sites.stackexchange import StackExchange
 from websearch_gateway.readers.sites.wikipedia import Wikipedia
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from websearch_gateway.net.fetch import Fetcher, Fetching
     from websearch_gateway.ports import Workers
     from websearch_gateway.readers.formats.html import Renderer
-    from websearch_gateway.readers.sites.source import Source
+    from websearch_gateway.readers.sites.api_reader import Source
 
 
 class SourceReader(Protocol):
@@ -57,19 +57,19 @@ def _wikipedia(parts: Parts) -> SourceReader:
 
 
 def _github_issues(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.github_issues import GitHubIssues
+    from websearch_gateway.readers.sites.github import GitHubIssues
 
     return parts.api(GitHubIssues(token=parts.github_token))
 
 
 def _github_discussions(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.github_discussions import GitHubDiscussions
+    from websearch_gateway.readers.sites.github import GitHubDiscussions
 
     return parts.api(GitHubDiscussions(token=parts.github_token))
 
 
 def _github_files(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.github_files import GitHubFiles
+    from websearch_gateway.readers.sites.github import GitHubFiles
 
     return parts.api(GitHubFiles(token=parts.github_token))
 
@@ -158,5 +158,5 @@ class ReaderTable:
         return next(reader for reader in self.readers if reader.accepts(url))
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        """See `ports.Reader.read`. The text of every source is sanitised (`cleaning.cleaned`)."""
+        """See `ports.Reader.read`. The text of every source is sanitised (`rendering.cleaned`)."""
         return await self.reader_for(url).read(url, deadline, known)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.readers.formats.fragment import to_markdown
+from websearch_gateway.readers.formats.rendering import to_markdown
 
 
 @pytest.mark.parametrize(

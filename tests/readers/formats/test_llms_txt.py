@@ -12,7 +12,7 @@ from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetched, Fetcher
 from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.formats.llms_txt import KEPT_SECONDS, MOST_LISTED, MarkdownSiblings, is_same_text
+from websearch_gateway.readers.formats.html import KEPT_SECONDS, MOST_LISTED, MarkdownSiblings, is_same_text
 
 SITE = "https://docs.example"
 WORDS = "Spring tides follow the full moon and the new moon by about two days nearly everywhere. " * 3

@@ -6,7 +6,7 @@ from email.message import EmailMessage
 
 import pytest
 
-from websearch_gateway.readers.formats.mail import mail
+from websearch_gateway.readers.formats.plain import mail
 
 
 def message(plain: str = "", html: str = "") -> EmailMessage:

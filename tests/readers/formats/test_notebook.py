@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.notebook import LEFT_OUT, LONGEST_OUTPUT, notebook
+from websearch_gateway.readers.formats.plain import LEFT_OUT, LONGEST_OUTPUT, notebook
 
 
 def read(*cells: dict[str, Any], **metadata: Any) -> str:

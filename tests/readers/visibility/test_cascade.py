@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
-from websearch_gateway.readers.visibility import cascade
-from websearch_gateway.readers.visibility.cascade import Styles
+from websearch_gateway.readers.visibility import visible
 from websearch_gateway.readers.visibility.selectors import Node, Selector, parse_selector
-from websearch_gateway.readers.visibility.visible import strip_invisible
+from websearch_gateway.readers.visibility.visible import Styles, strip_invisible
 
 NAMES = st.sampled_from(["a", "b", "c"])
 TAGS = st.sampled_from(["div", "p", "span", "li"])
@@ -172,7 +171,7 @@ def test_a_selector_is_parsed_only_if_the_page_has_its_classes_and_ids(monkeypat
         read.append(text.strip())
         return parse_selector(text)
 
-    monkeypatch.setattr(cascade, "parse_selector", noted)
+    monkeypatch.setattr(visible, "parse_selector", noted)
     rules = [".a p", ".far", "#a .far", "#far > p", "p.far:not(.b)", "p:not(.far)", ".sr-only.far", r".\66 ar", ".b"]
     Styles.of([sheet([(rule, "") for rule in rules])], lxml.html.fragment_fromstring(PAGE))
 

@@ -15,7 +15,7 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.net.decode import decode
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.extraction.render import as_paragraph, escaped
-from websearch_gateway.readers.formats.fragment import to_markdown
+from websearch_gateway.readers.formats.rendering import to_markdown
 from websearch_gateway.text.markdown import as_user_text
 
 MOST_ENTRIES = 3_000

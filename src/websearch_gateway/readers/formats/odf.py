@@ -12,9 +12,8 @@ from itertools import islice
 from typing import Any
 
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.drawings import figure
 from websearch_gateway.readers.formats.package import Package, encrypted, inside
-from websearch_gateway.readers.formats.rendering import Builder, Cell, markdown_of
+from websearch_gateway.readers.formats.rendering import Builder, Cell, figure, markdown_of
 from websearch_gateway.readers.formats.sheets import workbook
 
 MOST_REPEATED = 1_000

@@ -1,12 +1,121 @@
-"""Builds an HTML tree out of the paragraphs, lists and tables of a document, and renders it as web pages are."""
+"""Writes Markdown from HTML that is all content, such as a comment, and from the paragraphs and tables of documents.
+
+`extraction.render` writes it, as for whole pages; this module prepares the tree. `cleaned` is the last step of every
+reader. Pure and linear; runs in a worker process. For pages with menus and advertisements use `extraction.extract`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from websearch_gateway.readers.extraction.render import to_markdown
-from websearch_gateway.readers.formats.fragment import fill_merged_cells
+from websearch_gateway.readers.extraction import render
+from websearch_gateway.text.invisible import strip_invisible_characters
+from websearch_gateway.text.sanitise import clean_markdown
+
+_HIDDEN = (
+    *("script", "style", "noscript", "template", "svg", "head", "title"),
+    *("button", "form", "iframe", "object", "img"),
+)
+# Repeating the text of a larger or longer cell could make a page a thousand times larger.
+_LARGEST_CELL = 100
+_REPEATED_CHARS = 100
+_MOST_CELLS = 500_000
+
+
+def parse_html(html: str) -> Any:
+    """Parse a piece of HTML into a tree under one lxml root element, which is empty for empty input."""
+    import lxml.html
+
+    # As bytes: lxml rejects a str that declares an encoding. Lone surrogates cannot be encoded.
+    data = html.encode("utf-8", "replace")
+    parser = lxml.html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    return lxml.html.fromstring(b"<div>" + data + b"</div>", parser=parser)
+
+
+def to_markdown(html: str, base_url: str = "") -> str:
+    """A piece of HTML as Markdown. Keeps links that resolve against `base_url` and leaves out images."""
+    return tree_to_markdown(parse_html(html), base_url) if html else ""
+
+
+def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
+    """As `to_markdown`, from a tree of `parse_html`, which it changes. `bullet` is the mark of list items."""
+    for element in list(tree.iter(*_HIDDEN)):
+        element.clear(keep_tail=True)
+    for formula in list(tree.iter("math")):
+        _write_formula(formula)
+    for element in tree.iter("sup"):
+        _write_exponent(element)
+    for table in list(tree.iter("table")):
+        fill_merged_cells(table)
+    return render.to_markdown(tree, base_url, bullet)
+
+
+def _write_formula(formula: Any) -> None:
+    """Write a formula as its TeX, in a code span so that nothing in it becomes markup."""
+    tex = formula.get("alttext", "").strip()
+    formula.clear(keep_tail=True)
+    if tex:
+        formula.tag, formula.text = "code", f"${tex}$"
+
+
+def _write_exponent(element: Any) -> None:
+    number = (element.text or "").strip()
+    if number.isascii() and number.isdecimal() and not len(element):
+        element.text = f"^{number}"
+
+
+def fill_merged_cells(table: Any) -> None:
+    """Copy the text of a cell that spans several columns or rows into each of them, unless the table gets huge."""
+    widths = [sum(_span(cell, "colspan", _LARGEST_CELL) for cell in row) for row in table.iter("tr")]
+    if len(widths) * max(widths, default=0) > _MOST_CELLS:
+        for cell in table.iter("td", "th"):
+            cell.attrib.pop("colspan", None)
+        return
+    spanned: dict[int, tuple[int, str]] = {}  # column -> (rows still to fill, text)
+    for row in table.iter("tr"):
+        column = 0
+        for cell in list(row.iterchildren("td", "th")):
+            column = _fill_spanned(row, cell, column, spanned)
+            across = _span(cell, "colspan", _LARGEST_CELL)
+            down = _span(cell, "rowspan", _LARGEST_CELL // across)
+            text = " ".join(str(cell.text_content()).split()) if across * down > 1 else ""
+            text = text if len(text) <= _REPEATED_CHARS else ""
+            for place in range(column, column + across):
+                if down > 1:
+                    spanned[place] = (down - 1, text)
+            for _ in range(across - 1):
+                cell.addnext(_filled(row, text))
+            cell.attrib.pop("colspan", None)
+            column += across
+        _fill_spanned(row, None, column, spanned)
+
+
+def _fill_spanned(row: Any, following: Any, column: int, spanned: dict[int, tuple[int, str]]) -> int:
+    """Fill the columns from `column` on that cells of earlier rows span; return the first free column."""
+    while column in spanned:
+        left, text = spanned.pop(column)
+        if following is None:
+            row.append(_filled(row, text))
+        else:
+            following.addprevious(_filled(row, text))
+        if left > 1:
+            spanned[column] = (left - 1, text)
+        column += 1
+    return column
+
+
+def _filled(row: Any, text: str) -> Any:
+    cell = row.makeelement("td")
+    cell.text = text
+    return cell
+
+
+def _span(cell: Any, attribute: str, most: int) -> int:
+    value = cell.get(attribute, "")
+    return min(max(int(value), 1), most) if value.isascii() and value.isdecimal() and len(value) < 10 else 1
+
 
 DEEPEST_LIST = 9
 MOST_SPANNED = 100
@@ -140,4 +249,43 @@ def markdown_of(builder: Builder) -> str:
     """The Markdown of the tree, in which each place of a merged cell repeats its text."""
     for table in list(builder.root.iter("table")):
         fill_merged_cells(table)
-    return to_markdown(builder.root, "", bullet="*")
+    return render.to_markdown(builder.root, "", bullet="*")
+
+
+MAX_MARKDOWN = 2_000_000
+"""The most characters of a page's Markdown, since several copies are in memory at once."""
+
+MAX_TITLE = 1_000
+TOO_LONG = "The page has more than {:,} characters of text; the rest is left out."
+
+
+def cleaned(read: Callable[..., Any], url: str, *arguments: object) -> Any:
+    """The result of `read(*arguments)` (`Extracted` or a `sites.Document`) without active or hidden content, and with
+    warnings about it.
+
+    Args:
+        url: the source of the text; images of its own site may stay.
+    """
+    found = read(*arguments)
+    cut = (TOO_LONG.format(MAX_MARKDOWN),) if len(found.markdown) > MAX_MARKDOWN else ()
+    markdown, warnings = clean_markdown(found.markdown[:MAX_MARKDOWN], url)
+    title, _ = strip_invisible_characters(found.title[:MAX_TITLE])
+    return replace(
+        found, title=title, markdown=markdown, warnings=tuple(dict.fromkeys((*found.warnings, *cut, *warnings)))
+    )
+
+
+def until_too_long(pieces: Iterable[str]) -> Iterator[str]:
+    """The pieces of a text up to the one that makes it too long, for formats that grow when converted."""
+    length = 0
+    for piece in pieces:
+        yield piece
+        length += len(piece)
+        if length > MAX_MARKDOWN:
+            return
+
+
+def figure(description: str, name: str) -> str:
+    """How a picture is named in the text: by its alternative text, or else by its name."""
+    words = " ".join((description or name).split())
+    return f"[Image: {words}]" if words else "[Image]"

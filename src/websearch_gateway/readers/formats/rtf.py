@@ -10,8 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.drawings import figure
-from websearch_gateway.readers.formats.rendering import Builder, Cell, markdown_of
+from websearch_gateway.readers.formats.rendering import Builder, Cell, figure, markdown_of
 
 DEEPEST = 500
 """The deepest group that is read."""

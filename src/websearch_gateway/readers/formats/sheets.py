@@ -12,9 +12,9 @@ from itertools import islice
 from typing import Any
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.cleaning import until_too_long
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.package import encrypted
+from websearch_gateway.readers.formats.rendering import until_too_long
 
 EXTRA = 'Spreadsheets need the extra `documents`: pip install "websearch-gateway[documents]".'
 MOST_SHEETS = 500

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.formats.feed import parse_feed
-from websearch_gateway.readers.sites.source import ApiRequest, Document, DocumentRate, section, segments
+from websearch_gateway.readers.sites.api_reader import ApiRequest, Document, DocumentRate, section, segments
 
 # The old form contains the archive: hep-th/9901001.
 _ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z]{2,10}(?:-[a-z]{2,4})?(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?", re.ASCII)

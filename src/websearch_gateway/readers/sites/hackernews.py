@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
-from websearch_gateway.readers.formats.fragment import to_markdown
-from websearch_gateway.readers.sites.source import ApiRequest, Document, address, json_of, section, segments
+from websearch_gateway.readers.formats.rendering import to_markdown
+from websearch_gateway.readers.sites.api_reader import ApiRequest, Document, address, json_of, section, segments
 from websearch_gateway.text.markdown import as_user_text
 
 _MOST_COMMENTS = 300

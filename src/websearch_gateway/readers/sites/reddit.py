@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.readers.formats.feed import Entry, parse_feed
-from websearch_gateway.readers.formats.fragment import to_markdown
-from websearch_gateway.readers.sites.source import ApiRequest, Document, section, segments
+from websearch_gateway.readers.formats.rendering import to_markdown
+from websearch_gateway.readers.sites.api_reader import ApiRequest, Document, section, segments
 from websearch_gateway.text.markdown import as_user_text
 
 _HOSTS = ("reddit.com", "www.reddit.com", "old.reddit.com", "new.reddit.com", "m.reddit.com")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from websearch_gateway.readers.formats.fragment import to_markdown
-from websearch_gateway.readers.sites.source import ApiRequest, Document, address, json_of, section, segments
+from websearch_gateway.readers.formats.rendering import to_markdown
+from websearch_gateway.readers.sites.api_reader import ApiRequest, Document, address, json_of, section, segments
 from websearch_gateway.text.markdown import as_user_text
 
 _OWN_HOSTS = {

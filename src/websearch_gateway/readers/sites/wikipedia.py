@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
-from websearch_gateway.readers.formats.fragment import parse_html, tree_to_markdown
-from websearch_gateway.readers.sites.source import ApiRequest, Document, DocumentRate, address, quoted, segments
+from websearch_gateway.readers.formats.rendering import parse_html, tree_to_markdown
+from websearch_gateway.readers.sites.api_reader import ApiRequest, Document, DocumentRate, address, quoted, segments
 
 ANONYMOUS = DocumentRate(10, 60.0)
 WITH_CONTACT = DocumentRate(200, 60.0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.sites.source import ApiRequest, Document, address, json_of, segments
+from websearch_gateway.readers.sites.api_reader import ApiRequest, Document, address, json_of, segments
 
 if TYPE_CHECKING:
     from requests import Session

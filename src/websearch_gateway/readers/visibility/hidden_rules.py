@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from websearch_gateway.readers.visibility.css import EM_PX, FAINT, NUMBER, SCREEN, color, fraction, pixels
 from websearch_gateway.readers.visibility.selectors import Node
-from websearch_gateway.readers.visibility.text_style import EM_PX, FAINT, NUMBER, SCREEN, color, fraction, pixels
 from websearch_gateway.text.sanitise import reads_like_orders
 
 if TYPE_CHECKING:

@@ -1,15 +1,21 @@
-"""Chooses the reader of a document in a container, a zip archive or an OLE file, by what is inside."""
+"""Chooses the reader of a document in a container, a zip archive or an OLE file, by what is inside; reads e-books.
+
+EPUB: https://www.w3.org/TR/epub-33/.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.docx import docx
-from websearch_gateway.readers.formats.epub import epub
 from websearch_gateway.readers.formats.kinds import unreadable
 from websearch_gateway.readers.formats.odf import odp, ods, odt
-from websearch_gateway.readers.formats.package import Package, encrypted
-from websearch_gateway.readers.formats.pptx import pptx
+from websearch_gateway.readers.formats.office import docx, pptx
+from websearch_gateway.readers.formats.package import Package, encrypted, inside
+from websearch_gateway.readers.formats.rendering import figure, parse_html, tree_to_markdown, until_too_long
 from websearch_gateway.readers.formats.sheets import workbook
 
 LONGEST_TYPE = 200
@@ -91,3 +97,68 @@ def _place(body: bytes, stream: str) -> int:
 
 def _unsupported(name: str) -> SearchFetchError:
     return SearchFetchError(f"This is a {name}, which cannot be read.", details={"reason": "unsupported"})
+
+
+MOST_CHAPTERS = 5_000
+MOST_AUTHORS = 50
+
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_OPF = "{http://www.idpf.org/2007/opf}"
+_ROOTFILE = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
+_CIPHER = b"EncryptedData"
+_FONTS = (b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#RC")
+"""Ways to scramble fonts, which lock no text."""
+
+
+def epub(package: Package, url: str) -> Extracted:
+    """An e-book without its tables of contents. Text that only its style sheets hide is kept.
+
+    Raises:
+        SearchFetchError: its text is encrypted.
+    """
+    locks = package.read("META-INF/encryption.xml")
+    if locks.count(_CIPHER) // 2 > sum(locks.count(font) for font in _FONTS):
+        raise encrypted()
+    container = package.xml("META-INF/container.xml")
+    rootfile = next(container.iter(_ROOTFILE), None) if container is not None else None
+    part = rootfile.get("full-path", "") if rootfile is not None else ""
+    root = package.xml(part)
+    if root is None:
+        return Extracted("", "", None)
+    texts = _facts(root)
+    chapters = (_chapter(package.read(name)) for name in islice(_spine(root, part), MOST_CHAPTERS))
+    markdown = "\n\n".join(until_too_long(text for text in (*texts, *chapters) if text))
+    return Extracted(_words(root, "title"), markdown, _words(root, "date")[:10] or None)
+
+
+def _facts(root: Any) -> Iterator[str]:
+    authors = [" ".join("".join(one.itertext()).split()) for one in islice(root.iter(f"{_DC}creator"), MOST_AUTHORS)]
+    if any(authors):
+        yield f"**Authors:** {', '.join(filter(None, authors))}"
+    if description := _words(root, "description"):
+        yield tree_to_markdown(parse_html(description))
+
+
+def _words(root: Any, name: str) -> str:
+    found = next(root.iter(_DC + name), None)
+    return "" if found is None else " ".join("".join(found.itertext()).split())
+
+
+def _spine(root: Any, part: str) -> Iterator[str]:
+    """The parts with the chapters, in reading order, each once."""
+    items = {one.get("id", ""): one for one in root.iter(f"{_OPF}item")}
+    for name in dict.fromkeys(one.get("idref", "") for one in root.iter(f"{_OPF}itemref")):
+        item = items.get(name)
+        if item is not None and "nav" not in item.get("properties", "").split():
+            yield inside(part, item.get("href", ""))
+
+
+def _chapter(xhtml: bytes) -> str:
+    if not xhtml:
+        return ""
+    tree = parse_html(xhtml.decode("utf-8", "replace"))
+    for image in list(tree.iter("img", "{http://www.w3.org/2000/svg}image")):
+        name = image.get("src", "").rpartition("/")[2]
+        image.tag = "span"
+        image.text = figure(image.get("alt", ""), "" if name.startswith("data:") else name)
+    return tree_to_markdown(tree, bullet="*")
