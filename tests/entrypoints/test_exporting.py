@@ -26,7 +26,7 @@ QUESTION = "How tall is the Eiffel Tower?"
 ONE_SPAN = """
 import asyncio
 from opentelemetry import trace
-from websearch_gateway.entrypoints.exporting import exporting
+from websearch_gateway.entrypoints.lifecycle import exporting
 from websearch_gateway.settings import Settings
 async def main():
     async with exporting(Settings(otel_exporter_otlp_endpoint="ADDRESS")):
@@ -102,8 +102,8 @@ async def test_the_last_spans_are_sent_at_the_end_under_the_operators_name() -> 
 async def test_without_an_endpoint_nothing_of_the_sdk_is_loaded() -> None:
     code = """
 import asyncio, sys
-from websearch_gateway.entrypoints.exporting import exporting
-from websearch_gateway.entrypoints.mcp.server import create_server
+from websearch_gateway.entrypoints.lifecycle import exporting
+from websearch_gateway.entrypoints.mcp import create_server
 from websearch_gateway.settings import Settings
 import websearch_gateway.app
 async def main():
@@ -148,7 +148,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 theirs = TracerProvider()
 trace.set_tracer_provider(theirs)
-from websearch_gateway.entrypoints.exporting import start_exporting
+from websearch_gateway.entrypoints.lifecycle import start_exporting
 from websearch_gateway.settings import Settings
 start_exporting(Settings(otel_exporter_otlp_endpoint="http://127.0.0.1:9"))()
 assert trace.get_tracer_provider() is theirs

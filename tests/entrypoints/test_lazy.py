@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.patience import PATIENCE
-from websearch_gateway.entrypoints.lazy import WARM_UP, LazyGateway
-from websearch_gateway.entrypoints.mcp.server import INTERRUPTED, create_server
+from websearch_gateway.entrypoints.lifecycle import WARM_UP, LazyGateway
+from websearch_gateway.entrypoints.mcp import INTERRUPTED, create_server
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings
 
@@ -53,7 +53,7 @@ def test_only_a_process_of_its_own_is_set_up_for_serving(owns_process: bool) -> 
     """In a child, for it would be for the rest of this process too."""
     script = f"""
 import asyncio, gc
-from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.settings import Settings
 
 async def main():
@@ -73,7 +73,7 @@ def test_the_loading_starts_a_worker_so_that_the_first_page_does_not_wait_for_it
     """In a child, since the gateways of other tests share their workers."""
     script = """
 import asyncio, os
-from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.models import Deadline
 from websearch_gateway.settings import Settings
 import psutil
@@ -95,7 +95,7 @@ asyncio.run(main())
 def test_the_server_and_its_tools_load_no_client_and_no_reader() -> None:
     """A client waits for them before the handshake."""
     heavy = "{'httpcore2', 'lxml', 'numpy', 'openai', 'websearch_gateway.pipeline.read_page'}"
-    script = f"import sys, websearch_gateway.entrypoints.mcp.server; print({heavy} & set(sys.modules))"
+    script = f"import sys, websearch_gateway.entrypoints.mcp; print({heavy} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert told.strip() == "set()"
 

@@ -10,9 +10,9 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from websearch_gateway.entrypoints.exporting import start_exporting
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.http.replies import failure, refusal
+from websearch_gateway.entrypoints.lifecycle import start_exporting
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.settings import load_settings
 from websearch_gateway.upstream.logs import configure_logging

@@ -1,17 +1,24 @@
-"""Fits results into the size of a reply (MAX_REPLY_TOKENS), however much providers and pages have sent.
+"""What entrypoints send: errors, pages and results, within the size of a reply (MAX_REPLY_TOKENS), however much
+providers and pages have sent.
 
-Everything here is pure and works on the models of `results.py`: the same result within a number of tokens, with a
-warning that says what was cut. A new kind of result needs a function here, which its tool calls before it marks text as
-untrusted. Sizes are bytes of minified JSON in UTF-8.
+The `fit_` functions are pure: the same result within a number of tokens, with a warning that says what was cut. A new
+kind of result needs one, which its tool calls before it marks text as untrusted. Sizes are bytes of minified JSON in
+UTF-8.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
+import traceback
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from websearch_gateway.errors import SearchError, shown
+from websearch_gateway.models import Caller, ContentRequest
+from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results import (
     CheckedClaims,
     Citation,
@@ -20,9 +27,11 @@ from websearch_gateway.results import (
     DocsSites,
     DocsSiteStatus,
     DocsStatus,
+    ErrorInfo,
     PageContent,
     PagePassage,
     PagePassages,
+    PageWindow,
     RawQuery,
     RawSearchResponse,
     SearchResponse,
@@ -33,7 +42,29 @@ from websearch_gateway.results import (
     WebSearchResponse,
     WireModel,
 )
+from websearch_gateway.text.notes import unreadable_note
+from websearch_gateway.text.urls import host
 from websearch_gateway.text.windows import window
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
+
+_log = logging.getLogger(__name__)
+
+
+def describe(error: Exception) -> ErrorInfo:
+    """The error for the caller. The text of an unexpected error goes only to the log, where secrets are masked."""
+    if isinstance(error, SearchError):
+        return ErrorInfo.of(error)
+    # The frames without values and without the error's text: both may quote the query or a key.
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    _log.error("unexpected_error %s\n%s", type(error).__name__, frames)
+    return ErrorInfo(
+        code="PROVIDER",
+        message=f"The gateway failed in an unexpected way ({type(error).__name__}). Its log tells more.",
+    )
+
 
 A = TypeVar("A", bound=SearchResponse)
 T = TypeVar("T")
@@ -368,3 +399,48 @@ def shortened(text: str, most: int) -> str:
 def with_warning(fields: Mapping[str, Any], warnings: Sequence[str], warning: str) -> dict[str, Any]:
     """`fields` with the limited `warnings` and one more `warning`."""
     return {**fields, "warnings": (*limited_warnings(warnings), warning)}
+
+
+AT_ONCE = 8
+MOST_OF_URL = 200
+
+
+def windows(pages: Iterable[PageContent]) -> tuple[PageWindow, ...]:
+    """Several pages in one result."""
+    return tuple(
+        PageWindow(
+            url=page.url,
+            title=page.title,
+            page_content=page.page_content,
+            next_offset=page.next_offset,
+            total_chars=page.total_chars,
+            error=page.error,
+        )
+        for page in pages
+    )
+
+
+async def read_fitting(gateway: Gateway, urls: Sequence[str], caller: Caller, max_chars: int) -> list[PageContent]:
+    """As `read_each`, each page with an equal share of the reply."""
+    pages = await read_each(gateway, urls, caller, max_chars)
+    return [page if page.error else fit_content(page, 0, gateway.max_reply_tokens // len(pages)) for page in pages]
+
+
+async def read_each(
+    gateway: Gateway, urls: Sequence[str], caller: Caller, max_chars: int, progress: Progress = no_progress
+) -> list[PageContent]:
+    """The beginning of each page, in the order of `urls`. One that fails has its `error`, a note as its text, and the
+    first MOST_OF_URL characters of its URL."""
+    turn = asyncio.Semaphore(AT_ONCE)
+    await progress(f"Reading {len(urls)} pages")
+
+    async def read(url: str) -> PageContent:
+        async with turn:
+            try:
+                return await gateway.reading.content(ContentRequest(url, max_chars=max_chars), caller)
+            except SearchError as error:
+                info = describe(error)
+                note = unreadable_note(info.code, info.details, host(url), info.message)
+                return PageContent(url=shown(url, MOST_OF_URL), page_content=note, error=info)
+
+    return list(await asyncio.gather(*map(read, urls)))

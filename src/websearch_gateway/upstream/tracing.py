@@ -1,7 +1,7 @@
 """Spans: one for each call of a tool, with child spans for its stages, its upstreams and the pages that it reads; and
 for the watcher of a call, the upstreams that it asked.
 
-This uses only the API of OpenTelemetry, which records nothing until `entrypoints/exporting.py` or the surrounding
+This uses only the API of OpenTelemetry, which records nothing until `entrypoints/lifecycle.py` or the surrounding
 process sets up its SDK. Below a call that is not recorded, spans cost almost nothing. A span holds names from the code,
 codes, numbers and hosts: never a query, a key, a user or a URL. Upstreams are untrusted, so
 they get no trace context.

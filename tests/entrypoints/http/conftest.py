@@ -17,8 +17,7 @@ from starlette.applications import Starlette
 from tests.entrypoints.http.browsing import browser_tabs
 from tests.patience import PATIENCE, PATIENT, be_patient
 from websearch_gateway.entrypoints.http.app import create_app
-from websearch_gateway.entrypoints.http.connections import Connections
-from websearch_gateway.entrypoints.http.server import listening, uvicorn_config
+from websearch_gateway.entrypoints.http.server import Connections, listening, uvicorn_config
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 

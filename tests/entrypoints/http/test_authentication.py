@@ -17,11 +17,9 @@ from tests.entrypoints.http.forging import AUDIENCE, ISSUER, hostile_tokens
 from tests.entrypoints.http.forging import SECRET as FORGING_SECRET
 from tests.entrypoints.http.forging import token as forged
 from tests.growth import too_much
-from websearch_gateway.entrypoints.claims import InvalidToken
 from websearch_gateway.entrypoints.http import tokens
-from websearch_gateway.entrypoints.http.authentication import OPEN_PATHS, _check_url
-from websearch_gateway.entrypoints.http.compatible.routes import BY_PATH
-from websearch_gateway.entrypoints.http.static_tokens import mint_static
+from websearch_gateway.entrypoints.http.authentication import OPEN_PATHS, InvalidToken, _check_url, mint_static
+from websearch_gateway.entrypoints.http.compatible import BY_PATH
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.sandbox import Sandbox
 

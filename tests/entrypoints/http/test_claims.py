@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from websearch_gateway.entrypoints.claims import InvalidToken, granted, may_use
-from websearch_gateway.models import Caller
+from websearch_gateway.entrypoints.http.authentication import InvalidToken, granted
 
 
 @pytest.mark.parametrize(
@@ -29,9 +28,3 @@ def test_the_known_scopes_of_a_token_are_granted(claims: dict[str, Any], scopes:
 def test_a_malformed_claim_grants_nothing(claims: dict[str, Any]) -> None:
     with pytest.raises(InvalidToken, match="malformed"):
         granted(claims)
-
-
-def test_a_caller_may_use_their_scopes_alone() -> None:
-    ann = Caller("ann", scopes=frozenset({"search"}))
-    assert may_use(ann, "search")
-    assert not may_use(ann, "admin")

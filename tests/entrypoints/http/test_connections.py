@@ -21,7 +21,7 @@ from tests.clock import Clock
 from tests.entrypoints.http.calls import bearer
 from tests.entrypoints.http.conftest import SECRET, Door, served
 from tests.patience import PATIENCE
-from websearch_gateway.entrypoints.http.connections import (
+from websearch_gateway.entrypoints.http.server import (
     HEAD_SECONDS,
     READ_BYTES,
     REPORT_SECONDS,
@@ -296,7 +296,7 @@ def test_the_addresses_of_one_client_are_one() -> None:
 
 FILES = """
 import resource, sys
-from websearch_gateway.entrypoints.http.connections import raise_file_limit
+from websearch_gateway.entrypoints.http.server import raise_file_limit
 soft, hard = map(int, sys.argv[1:])
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 print(raise_file_limit(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])

@@ -14,9 +14,16 @@ from tests.entrypoints.http.calls import QUESTION
 from tests.entrypoints.http.conftest import SECRET, Door
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.entrypoints.http.compatible.routes import BY_PATH
-from websearch_gateway.entrypoints.http.openapi import REPLIES, REQUESTS, compatible_paths, openapi, rendered
-from websearch_gateway.entrypoints.http.rest import SHORT_PATHS, paths_of
+from websearch_gateway.entrypoints.http.compatible import BY_PATH
+from websearch_gateway.entrypoints.http.rest import (
+    REPLIES,
+    REQUESTS,
+    SHORT_PATHS,
+    compatible_paths,
+    openapi,
+    paths_of,
+    rendered,
+)
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.sandbox import Sandbox
 

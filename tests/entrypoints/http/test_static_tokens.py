@@ -6,8 +6,7 @@ import pytest
 
 from tests.entrypoints.http.calls import QUESTION
 from tests.entrypoints.http.conftest import Door
-from websearch_gateway.entrypoints.claims import InvalidToken
-from websearch_gateway.entrypoints.http.static_tokens import digest, mint_static, static_verifier
+from websearch_gateway.entrypoints.http.authentication import InvalidToken, digest, mint_static, static_verifier
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import Caller
 from websearch_gateway.settings import Settings

@@ -9,7 +9,7 @@ from lxml import html
 
 from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, HOSTILE, NOW, SPENT, error
 from websearch_gateway.admin.operations import Snapshot
-from websearch_gateway.entrypoints.http.html import tag
+from websearch_gateway.entrypoints.http.replies import tag
 from websearch_gateway.entrypoints.http.status import (
     count,
     dollars,

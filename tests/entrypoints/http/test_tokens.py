@@ -16,8 +16,8 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 from tests.entrypoints.http.forging import AUDIENCE, ISSUER, hostile_tokens, token
 from tests.entrypoints.http.forging import SECRET as FORGING_SECRET
-from websearch_gateway.entrypoints.claims import LEEWAY_SECONDS, InvalidToken
 from websearch_gateway.entrypoints.http import tokens as keys_module
+from websearch_gateway.entrypoints.http.authentication import LEEWAY_SECONDS, InvalidToken
 from websearch_gateway.entrypoints.http.tokens import (
     FRESH_SECONDS,
     MAX_KEY_SET_BYTES,

@@ -1,13 +1,17 @@
-"""The commands that ask the web: `search`, `check`, `web`, `news`, `raw` and `read`."""
+"""The commands that ask the web: `search`, `check`, `web`, `news`, `raw` and `read`; and what every command shares that
+asks the gateway: its options, and one asynchronous call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, TypeVar
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, run
+from websearch_gateway.entrypoints.cli.serving import exit_on_error, settings_of
 from websearch_gateway.models import (
     DIRECT,
     Claim,
@@ -24,11 +28,40 @@ from websearch_gateway.results import PageContent, WireModel
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from websearch_gateway.app import Gateway
 
+
 R = TypeVar("R", bound=WireModel)
+
+ConfigOption = Annotated[Path | None, typer.Option("--config", help="Settings file (TOML).", dir_okay=False)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+FailureJsonOption = Annotated[bool, typer.Option("--json", help="Print startup errors as JSON.")]
+
+
+def run(
+    call: Callable[[Settings], Coroutine[Any, Any, R]],
+    show: Callable[[R], None],
+    *,
+    as_json: bool,
+    config: Path | None,
+) -> R:
+    """Run one asynchronous call of the gateway and print the result."""
+    from websearch_gateway.state import spare
+    from websearch_gateway.upstream.logs import configure_logging
+
+    settings = settings_of(config, as_json=as_json)
+    # A person wants the answer; show events only on request.
+    if "log_level" in settings.model_fields_set:
+        configure_logging(settings.log_level, settings.secrets())
+    else:
+        configure_logging("WARNING", settings.secrets(), told=(spare.__name__,))
+    result = exit_on_error(lambda: asyncio.run(call(settings)), as_json=as_json)
+    if as_json:
+        typer.echo(result.model_dump_json(by_alias=True, indent=2))
+    else:
+        show(result)
+    return result
+
 
 MOST_URLS = 10
 
@@ -151,7 +184,7 @@ def read(
     config: ConfigOption = None,
 ) -> None:
     """Read pages as Markdown, or find the passages of one that answer questions. A pipe gets the Markdown as it is."""
-    from websearch_gateway.entrypoints.cli.render_page import show_page, show_pages
+    from websearch_gateway.entrypoints.cli.render import show_page, show_pages
 
     if len(urls) > 1:
         if query or offset or refresh:
@@ -170,7 +203,7 @@ def read(
 
 
 async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progress) -> PageContent:
-    from websearch_gateway.entrypoints.reading import read_each, windows
+    from websearch_gateway.entrypoints.reply import read_each, windows
 
     return PageContent(pages=windows(await read_each(gateway, urls, DIRECT, max_chars, tell)))
 

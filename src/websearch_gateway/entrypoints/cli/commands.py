@@ -1,9 +1,11 @@
-"""The commands of `websearch-gateway`. Those with many options of their own are in `asking`, `operating` and `docs`."""
+"""The commands of `websearch-gateway` for servers and operators. Those that ask the web are in `asking`, those of the
+documentation index in `docs`."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Annotated, get_args
 
@@ -11,11 +13,21 @@ import typer
 from pydantic import SecretStr
 
 from websearch_gateway import __version__
-from websearch_gateway.entrypoints.cli.asking import check, news, raw, read, search, web
+from websearch_gateway.entrypoints.cli.asking import (
+    ConfigOption,
+    FailureJsonOption,
+    JsonOption,
+    check,
+    news,
+    raw,
+    read,
+    run,
+    search,
+    web,
+)
 from websearch_gateway.entrypoints.cli.docs import docs
-from websearch_gateway.entrypoints.cli.operating import cache, doctor, stats
-from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, JsonOption
 from websearch_gateway.entrypoints.cli.serving import exit_on_error, serve_over_http, serve_over_stdio, settings_of
+from websearch_gateway.results import CacheClearResult, CacheStats, Diagnosis, MigrateResult, ServerStats
 from websearch_gateway.settings import Settings
 
 cli = typer.Typer(
@@ -26,14 +38,14 @@ cli = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+cache = typer.Typer(help="The cache and everything else that processes share.", no_args_is_help=True)
+
 cli.command("search")(search)
 cli.command("check")(check)
 cli.command("web")(web)
 cli.command("news")(news)
 cli.command("raw")(raw)
 cli.command("read")(read)
-cli.command()(doctor)
-cli.command()(stats)
 cli.add_typer(cache, name="cache")
 cli.add_typer(docs, name="docs")
 
@@ -43,6 +55,38 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
     if version:
         typer.echo(__version__)
         raise typer.Exit
+
+
+@cli.command()
+def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Call every configured upstream once and say what is wrong and how to fix it."""
+    from websearch_gateway.entrypoints.cli.render import show_diagnosis
+
+    async def examine(settings: Settings) -> Diagnosis:
+        from websearch_gateway.app import open_gateway
+        from websearch_gateway.entrypoints.http.tokens import check_auth
+
+        async with open_gateway(settings) as gateway:
+            diagnosis = await gateway.diagnose()
+        return diagnosis.model_copy(update={"checks": (*diagnosis.checks, await check_auth(settings))})
+
+    diagnosis = run(examine, show_diagnosis, as_json=as_json, config=config)
+    if any(check.status == "fail" for check in diagnosis.checks):
+        raise typer.Exit(1)
+
+
+@cli.command()
+def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Show the costs of the last days by provider, the savings of the cache, and the latencies of calls."""
+    from websearch_gateway.entrypoints.cli.render import show_stats
+
+    async def look(settings: Settings) -> ServerStats:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            return await gateway.operations.server_stats()
+
+    run(look, show_stats, as_json=as_json, config=config)
 
 
 @cli.command("config")
@@ -108,7 +152,7 @@ def token(
 
 
 def _make_key(user: str, scope: str, *, as_json: bool) -> None:
-    from websearch_gateway.entrypoints.http.static_tokens import mint_static
+    from websearch_gateway.entrypoints.http.authentication import mint_static
 
     token, entry = exit_on_error(lambda: mint_static(user, scope.split()), as_json=as_json)
     if as_json:
@@ -171,3 +215,61 @@ def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
         if text is None:
             raise typer.BadParameter(f"{option} needs a value.")
         yield name, text
+
+
+@cache.command("stats")
+def cache_stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Show the size and age of the cache, and what it saved today."""
+    from websearch_gateway.entrypoints.cli.render import show_cache
+
+    async def look(settings: Settings) -> CacheStats:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            return await gateway.cache.stats()
+
+    run(look, show_cache, as_json=as_json, config=config)
+
+
+@cache.command("clear")
+def clear(
+    older_than: Annotated[float | None, typer.Option(metavar="HOURS", help="Only entries older than this.")] = None,
+    query: Annotated[str | None, typer.Option(help="Only answers to this question.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear everything without asking.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Remove cached answers, results and pages, for all users and processes."""
+    from websearch_gateway.entrypoints.cli.render import show_cleared
+
+    if older_than is None and query is None and not (yes or as_json):
+        typer.confirm("Remove everything from the cache?", abort=True)
+
+    async def remove(settings: Settings) -> CacheClearResult:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            return await gateway.cache.clear(older_than_hours=older_than, query=query)
+
+    run(remove, show_cleared, as_json=as_json, config=config)
+
+
+@cache.command("migrate")
+def migrate(
+    target: Annotated[
+        str, typer.Argument(help="A STATE_URL; `-` reads it from stdin, since it may contain a password.")
+    ],
+    counters: Annotated[bool, typer.Option(help="Copy the counts of limits and costs too.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Copy the state to another backend. After an interruption, run it again to resume."""
+    from websearch_gateway.entrypoints.cli.render import show_migration
+
+    async def copy(settings: Settings) -> MigrateResult:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            return await gateway.migrate(sys.stdin.readline() if target == "-" else target, counters=counters)
+
+    run(copy, show_migration, as_json=as_json, config=config)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, JsonOption, run
+from websearch_gateway.entrypoints.cli.asking import ConfigOption, FailureJsonOption, JsonOption, run
 from websearch_gateway.entrypoints.cli.serving import exit_on_error, serve_over_http, settings_of
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.results import DocsProject, DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from websearch_gateway.entrypoints.error_info import describe
+from websearch_gateway.entrypoints.reply import describe
 from websearch_gateway.settings import Settings, load_settings
 
 T = TypeVar("T")
@@ -19,7 +19,7 @@ def serve_over_stdio(config: Path | None, context: str, *, as_json: bool = False
     """Serve one client over stdin and stdout; `context` names it in the log. `flags` are settings that override all
     others."""
     settings = _logging(config, as_json=as_json, **flags)  # first: a wrong one is told without loading the SDK
-    from websearch_gateway.entrypoints.mcp.server import serve_stdio
+    from websearch_gateway.entrypoints.mcp import serve_stdio
 
     exit_on_error(lambda: asyncio.run(serve_stdio(settings, context)), as_json=as_json)
 

@@ -1,35 +1,48 @@
-"""The ASGI app: the routes, and the layers that a request passes before them."""
+"""The ASGI app: the routes, the layers that a request passes before them, and MCP over streamable HTTP.
+
+Every POST to `/mcp` is independent. The reply is JSON, or a stream if the client wants progress. In protocol version
+2026-07-28 a client cancels a call by closing the connection. In earlier versions it posts a notification that names the
+call, and keeps waiting.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from contextlib import asynccontextmanager, suppress
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
 
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, REQUEST_CANCELLED
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from websearch_gateway.entrypoints.http.authentication import Authentication, metadata_routes
-from websearch_gateway.entrypoints.http.compatible.routes import (
+from websearch_gateway.entrypoints.http.compatible import (
     compatible_endpoint,
     compatible_routes,
     error_shape,
     serving,
 )
 from websearch_gateway.entrypoints.http.health import LoopLag, healthz, metrics_endpoint, readyz
-from websearch_gateway.entrypoints.http.mcp_endpoint import McpEndpoint
 from websearch_gateway.entrypoints.http.middleware import Frame, HostOriginCheck, RequestBody, Tracing
-from websearch_gateway.entrypoints.http.openapi import description_routes, openapi
 from websearch_gateway.entrypoints.http.playground import play_routes
-from websearch_gateway.entrypoints.http.replies import refusal
-from websearch_gateway.entrypoints.http.rest import tool_routes
+from websearch_gateway.entrypoints.http.replies import json_reply, refusal
+from websearch_gateway.entrypoints.http.rest import description_routes, openapi, tool_routes
 from websearch_gateway.entrypoints.http.status import status_endpoint
-from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.lifecycle import LazyGateway
+from websearch_gateway.entrypoints.mcp import create_server
 from websearch_gateway.entrypoints.tools import callable_tools, listed, toolsets_of
+from websearch_gateway.entrypoints.unreadable import ESCAPED_HALF, refusal_of_request, repaired
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
@@ -112,3 +125,174 @@ async def _http_error(_: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     return refusal(error.status_code, "VALIDATION", f"{error.detail}.", error.headers)
+
+
+class McpEndpoint:
+    """MCP as an ASGI app. It relies on `RequestBody`, which passes the body on in one piece."""
+
+    def __init__(self, gateway: LazyGateway) -> None:
+        self._gateway = gateway
+        self._app: ASGIApp | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """The context that must be open while requests are served."""
+        # The SDK's check of Host and Origin stays off: ours has checked every request already.
+        # Requests are independent, so nobody waits for news: clients list the tools again.
+        server = create_server(self._gateway, tells_changes=False)
+        whole = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+        streamed = StreamableHTTPSessionManager(server, stateless=True)
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            first = await receive()
+
+            async def replay() -> Message:
+                nonlocal first
+                message, first = first, {}
+                return message or await receive()
+
+            manager = streamed if _wants_progress(scope, first.get("body", b"")) else whole
+            await manager.handle_request(scope, replay, send)
+
+        async with whole.run(), streamed.run():
+            self._app = Cancellation(serve)
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if self._app is None:
+            raise RuntimeError("The app serves only while its lifespan is running.")
+        first = await receive()
+        with suppress(ValueError, RecursionError):  # the SDK reports the error
+            if ESCAPED_HALF.search(first["body"]):
+                first["body"] = repaired(first["body"]).encode()
+            if (refusal := refusal_of_request(json.loads(first["body"]))) is not None:
+                reply = json_reply(refusal.message.model_dump(mode="json", by_alias=True, exclude_unset=True), 400)
+                await reply(scope, receive, send)
+                return
+
+        async def replay() -> Message:
+            nonlocal first
+            message, first = first, {}
+            return message or await receive()
+
+        await self._app(scope, replay, send)
+
+
+def _wants_progress(scope: Scope, body: bytes) -> bool:
+    """Whether a call has a progress token, and its client accepts streams."""
+    accepted = dict(scope["headers"]).get(b"accept", b"").lower()
+    if b"text/event-stream" not in accepted or b'"progressToken"' not in body:
+        return False
+    try:
+        node: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return False  # the SDK reports the error
+    for name in ("params", "_meta", "progressToken"):
+        node = node.get(name) if isinstance(node, dict) else None
+    return node is not None
+
+
+_SESSION = MCP_SESSION_ID_HEADER.encode()
+_VERSION = MCP_PROTOCOL_VERSION_HEADER.encode()
+
+Call = tuple[str, bytes, str]
+"""A call in flight: whose it is, the client's session, its id as JSON."""
+
+
+class Cancellation:
+    """ASGI layer around the SDK's endpoint, for one process: a notification to another one does nothing."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._calls: dict[Call, asyncio.Timeout] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        headers = dict(scope["headers"])
+        if headers.get(_VERSION, b"").decode("latin-1") not in ("", *HANDSHAKE_PROTOCOL_VERSIONS):
+            return await self._app(scope, receive, send)
+        first = await receive()
+        posted = _object(first["body"])
+
+        async def replay() -> Message:
+            nonlocal first
+            message, first = first, {}
+            return message or await receive()
+
+        if posted.get("method") == "initialize":
+            return await self._app(scope, replay, _naming(send))
+        if (session := headers.get(_SESSION)) is None:
+            return await self._app(scope, replay, send)
+        user = scope["caller"].user
+        if posted.get("method") == "notifications/cancelled":
+            self._cancel((user, session, _id_of(posted.get("params"), "requestId")))
+        elif "id" in posted:
+            return await self._serve((user, session, _id_of(posted, "id")), posted["id"], scope, replay, send)
+        return await self._app(scope, replay, send)
+
+    def _cancel(self, call: Call) -> None:
+        if (work := self._calls.pop(call, None)) is not None:
+            work.reschedule(asyncio.get_running_loop().time())
+
+    async def _serve(self, call: Call, request_id: Any, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a call that can be cancelled; a cancelled one gets the reply that the SDK gives in sessions."""
+        work = asyncio.timeout(None)  # cancelled from outside, or never
+        streams = False
+
+        async def sending(message: Message) -> None:
+            nonlocal streams
+            streams = streams or (message["type"] == "http.response.start" and _is_stream(message))
+            if not streams or (message["type"] == "http.response.body" and not message.get("more_body", False)):
+                self._forget(call, work)  # already answered: too late to cancel
+            await send(message)
+
+        try:
+            async with work:
+                self._calls[call] = work
+                await self._app(scope, receive, sending)
+        except TimeoutError:
+            if not work.expired():
+                raise
+            error = {"code": REQUEST_CANCELLED, "message": "The request was cancelled."}
+            reply = {"jsonrpc": "2.0", "id": request_id, "error": error}
+            if streams:
+                await send({"type": "http.response.body", "body": b"data: " + json.dumps(reply).encode() + b"\n\n"})
+            else:
+                await json_reply(reply)(scope, receive, send)
+        finally:
+            self._forget(call, work)
+
+    def _forget(self, call: Call, work: asyncio.Timeout) -> None:
+        if self._calls.get(call) is work:
+            del self._calls[call]
+
+
+def _is_stream(message: Message) -> bool:
+    """Whether a starting reply is a stream of events."""
+    return any(name == b"content-type" and b"text/event-stream" in value for name, value in message["headers"])
+
+
+def _naming(send: Send) -> Send:
+    """Adds a session id to the reply."""
+
+    async def named(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == 200:
+            message = {**message, "headers": [*message["headers"], (_SESSION, token_hex(16).encode())]}
+        await send(message)
+
+    return named
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """The posted JSON object; empty for anything else, which the SDK reports."""
+    try:
+        posted = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return posted if isinstance(posted, dict) else {}
+
+
+def _id_of(holder: Any, name: str) -> str:
+    """An id as JSON: 1 and "1" are different calls."""
+    return json.dumps(holder.get(name) if isinstance(holder, dict) else None)

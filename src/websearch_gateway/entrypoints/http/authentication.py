@@ -1,12 +1,24 @@
-"""Authenticates requests: finds the token, verifies it, turns it into a Caller, and does not pass it on."""
+"""Authenticates requests: finds the token, verifies it, turns it into a Caller, and does not pass it on.
+
+Here are the strict checks of a token's shape, after which a library cannot be too lenient: one spelling per token, one
+value per name, real numbers only, and no header that asks for keys or features of the sender's choice. Here too are the
+API keys of AUTH_MODE=token, of which the server knows only the SHA-256 digests: a key holds 256 random bits, so a plain
+digest of it cannot be reversed or guessed. `tokens` verifies signatures.
+"""
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import hmac
+import json
 import logging
+import math
 import re
-from collections.abc import Callable, Mapping
+import secrets
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -15,17 +27,236 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from websearch_gateway.entrypoints.claims import SCOPES, InvalidToken
-from websearch_gateway.entrypoints.http.html import page_reply, sign_in_page
-from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
-from websearch_gateway.entrypoints.http.static_tokens import PREFIX
-from websearch_gateway.errors import SearchError
+from websearch_gateway.entrypoints.http.replies import failure, json_reply, page_reply, refusal, sign_in_page
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
     from websearch_gateway.entrypoints.http.compatible.base import Compatible
     from websearch_gateway.entrypoints.http.tokens import Verifier
+
+
+SCOPES = ("search", "read", "docs", "cache", "ops", "admin")
+
+
+def granted(claims: Mapping[str, Any]) -> frozenset[str]:
+    """The known scopes of a token: those of `scope` (RFC 8693 section 4.2), else of `scp`.
+
+    Raises:
+        InvalidToken: the claim is neither a string of words nor, for `scp`, a list of strings.
+    """
+    claim = claims["scope"] if "scope" in claims else claims.get("scp", "")
+    if isinstance(claim, list) and "scope" not in claims and all(isinstance(name, str) for name in claim):
+        names = claim
+    elif isinstance(claim, str):
+        names = claim.split(" ")
+    else:
+        raise InvalidToken("Its scopes are malformed.")
+    return frozenset(names) & frozenset(SCOPES)
+
+
+MAX_TOKEN_BYTES = 8_192
+MAX_SUBJECT = 255
+MAX_KEY_ID = 255
+LEEWAY_SECONDS = 30
+"""How far the issuer's clock may be ahead (seconds). An expired token gets no leeway."""
+
+_COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+_FORBIDDEN_HEADERS = ("crit", "b64", "zip", "enc", "jwk", "jku", "x5u", "x5c")
+_TYPES = ("jwt", "at+jwt", "application/at+jwt")
+_MOMENTS = ("exp", "iat", "nbf", "auth_time")
+_LAST_MOMENT = 253_402_300_799  # the year 9999, where calendars end
+
+
+class InvalidToken(Exception):
+    """An invalid token. The text is one of a few fixed sentences, safe for the bearer and for the log."""
+
+
+def checked_header(token: str, algorithm: str) -> dict[str, Any]:
+    """The header of a token that claims to be signed with `algorithm`.
+
+    Raises:
+        InvalidToken: too long, not three canonical parts, another algorithm, or a forbidden header.
+    """
+    # Length first: a header line may be long, and the pattern allows only one-byte characters.
+    if len(token) > MAX_TOKEN_BYTES or not _COMPACT.fullmatch(token):
+        raise InvalidToken("It is not a signed token of at most 8 KB.")
+    header = _strict_object(token.split(".")[0])
+    if header.get("alg") != algorithm:
+        raise InvalidToken("This server does not accept its algorithm.")
+    if any(name in header for name in _FORBIDDEN_HEADERS):
+        raise InvalidToken("Its header requires something that this server does not support.")
+    kind = header.get("typ", "JWT")
+    if not isinstance(kind, str) or kind.lower() not in _TYPES:
+        raise InvalidToken("Its type is not that of an access token.")
+    if "kid" in header and not _is_plain_text(header["kid"], MAX_KEY_ID):
+        raise InvalidToken("Its key id is malformed.")
+    return header
+
+
+def check_claims(token: str, now: float) -> None:
+    """Check the claims' shape: times are whole seconds, only `exp` is in the future, the subject is a plain name.
+
+    Args:
+        now: seconds since the epoch.
+
+    Raises:
+        InvalidToken: they are not.
+    """
+    claims = _strict_object(token.split(".")[1])
+    for name in _MOMENTS:
+        if name not in claims:
+            continue
+        moment = claims[name]
+        if type(moment) is not int or not 0 <= moment <= _LAST_MOMENT:  # True is an int too, but not a time
+            raise InvalidToken("Its times are not whole seconds since 1970.")
+        if name != "exp" and moment > now + LEEWAY_SECONDS:
+            raise InvalidToken("It is not valid yet.")
+    if not is_user_name(claims.get("sub")):
+        raise InvalidToken("It does not name a user.")
+
+
+def is_user_name(subject: Any) -> bool:
+    """Whether a token may name this user. The local user is not identified by a token."""
+    return _is_plain_text(subject, MAX_SUBJECT) and subject != LOCAL.user
+
+
+def _is_plain_text(value: Any, most: int) -> bool:
+    """A short readable text: no control characters, no lone surrogates, no spaces at the ends."""
+    return isinstance(value, str) and 0 < len(value) <= most and value.isprintable() and value == value.strip()
+
+
+def _strict_object(part: str) -> dict[str, Any]:
+    try:
+        data = base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
+        if base64.urlsafe_b64encode(data).rstrip(b"=") != part.encode():
+            raise InvalidToken("It is not canonical base64url.")
+        found = json.loads(
+            data.decode(), object_pairs_hook=_without_duplicates, parse_constant=_no_number, parse_float=_finite
+        )
+    except (ValueError, RecursionError):
+        raise InvalidToken("It does not hold valid JSON.") from None
+    if not isinstance(found, dict):
+        raise InvalidToken("It does not hold valid JSON.")
+    return found
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands there twice")
+    return found
+
+
+def _no_number(_: str) -> float:
+    raise ValueError("not a number of JSON")
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError("not a finite number")
+    return number
+
+
+PREFIX = "wsg_"
+"""The prefix of our keys, so that secret scanners and people recognise them."""
+MAX_KEY_CHARS = 512
+DEFAULT_SCOPES = ("search", "read")
+
+_NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class StaticToken:
+    """The digest of one key, and the caller who bears it."""
+
+    digest: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class StaticVerifier:
+    """Accepts the keys whose digests it holds."""
+
+    tokens: tuple[StaticToken, ...]
+    issuer: str = "AUTH_TOKENS"
+
+    async def verify(self, token: str) -> Caller:
+        """The bearer of `token`. Takes the same time for any matching entry, and for none.
+
+        Raises:
+            InvalidToken: no entry has its digest.
+        """
+        given = digest(token) if 0 < len(token) <= MAX_KEY_CHARS else ""
+        found: Caller | None = None
+        for known in self.tokens:
+            if hmac.compare_digest(known.digest, given):
+                found = known.caller
+        if found is None:
+            raise InvalidToken("It is not one of this server's keys.")
+        return found
+
+    async def check(self) -> None:
+        """Nothing to fetch."""
+
+    async def aclose(self) -> None:
+        """Nothing to release."""
+
+
+def digest(token: str) -> str:
+    """SHA-256 of a key, in hexadecimal."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def static_verifier(text: str) -> StaticVerifier:
+    """The verifier for the value of AUTH_TOKENS: entries `name:digest:scope+scope`, separated by commas.
+
+    Raises:
+        SearchNotConfiguredError: an entry is malformed, names an unknown scope, or repeats a name or a digest. The
+            message counts entries from 1 and quotes none of them.
+    """
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    if not entries:
+        raise SearchNotConfiguredError(
+            "AUTH_MODE=token needs AUTH_TOKENS. Make an entry: websearch-gateway token --static"
+        )
+    tokens = tuple(_parsed(number, entry) for number, entry in enumerate(entries, start=1))
+    for values in ([one.digest for one in tokens], [one.caller.user for one in tokens]):
+        if len(set(values)) < len(values):
+            raise SearchNotConfiguredError("AUTH_TOKENS has a name or a digest twice.")
+    return StaticVerifier(tokens)
+
+
+def mint_static(user: str, scopes: Collection[str]) -> tuple[str, str]:
+    """A new key and its entry for AUTH_TOKENS. The key itself is stored nowhere.
+
+    Raises:
+        SearchValidationError: unknown scope, or a name that an entry cannot hold.
+    """
+    if unknown := sorted(set(scopes) - set(SCOPES)):
+        raise SearchValidationError(f"There is no scope {', '.join(unknown)}; choose from {', '.join(SCOPES)}.")
+    if not _usable(user):
+        raise SearchValidationError("A name has 1 to 64 letters, digits or any of `._@-`, and is not `local`.")
+    token = PREFIX + secrets.token_urlsafe(32)
+    return token, f"{user}:{digest(token)}:{'+'.join(scopes)}"
+
+
+def _parsed(number: int, entry: str) -> StaticToken:
+    name, *rest = (part.strip() for part in entry.split(":"))
+    scopes = frozenset(rest[1].split("+")) if len(rest) > 1 else frozenset(DEFAULT_SCOPES)
+    if not (_usable(name) and 1 <= len(rest) <= 2 and _DIGEST.fullmatch(rest[0].lower())):
+        raise SearchNotConfiguredError(f"Entry {number} of AUTH_TOKENS is not NAME:SHA256-HEX:SCOPE+SCOPE.")
+    if not scopes <= set(SCOPES):
+        known = ", ".join(SCOPES)
+        raise SearchNotConfiguredError(f"Entry {number} of AUTH_TOKENS has an unknown scope; choose from {known}.")
+    return StaticToken(rest[0].lower(), Caller(name, scopes))
+
+
+def _usable(name: str) -> bool:
+    return bool(_NAME.fullmatch(name)) and is_user_name(name)
+
 
 METADATA = "/.well-known/oauth-protected-resource"
 OPEN_PATHS = frozenset(

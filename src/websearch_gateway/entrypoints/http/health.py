@@ -18,7 +18,7 @@ from starlette.responses import Response
 from websearch_gateway.admin.operations import Snapshot
 from websearch_gateway.entrypoints.http.authentication import require_scope
 from websearch_gateway.entrypoints.http.replies import failure, json_reply
-from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchError
 
 READY_SECONDS = 2.0

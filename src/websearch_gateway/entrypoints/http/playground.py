@@ -21,12 +21,20 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from websearch_gateway.entrypoints.error_info import describe
 from websearch_gateway.entrypoints.http.authentication import caller_of, require_scope
-from websearch_gateway.entrypoints.http.html import Html, document, page_reply, policy, tag
-from websearch_gateway.entrypoints.http.replies import failure, own_shape, refusal
+from websearch_gateway.entrypoints.http.replies import (
+    Html,
+    document,
+    failure,
+    own_shape,
+    page_reply,
+    policy,
+    refusal,
+    tag,
+)
 from websearch_gateway.entrypoints.http.rest import json_object
-from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.lifecycle import LazyGateway
+from websearch_gateway.entrypoints.reply import describe
 from websearch_gateway.entrypoints.tools import Tool, callable_tools
 from websearch_gateway.entrypoints.tools.base import Arguments
 from websearch_gateway.errors import SearchValidationError, shown

@@ -16,9 +16,8 @@ from starlette.responses import Response
 from websearch_gateway import __version__
 from websearch_gateway.admin.operations import DAYS, Snapshot
 from websearch_gateway.entrypoints.http.authentication import require_scope
-from websearch_gateway.entrypoints.http.html import Html, joined, page_reply, style, tag
-from websearch_gateway.entrypoints.http.replies import failure
-from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.http.replies import Html, failure, joined, page_reply, style, tag
+from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchError
 from websearch_gateway.upstream.health import UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS, Day

@@ -17,15 +17,15 @@ from urllib.parse import urlsplit
 
 import jwt
 
-from websearch_gateway.entrypoints.claims import (
+from websearch_gateway.entrypoints.http.authentication import (
     SCOPES,
     InvalidToken,
     check_claims,
     checked_header,
     granted,
     is_user_name,
+    static_verifier,
 )
-from websearch_gateway.entrypoints.http.static_tokens import static_verifier
 from websearch_gateway.errors import (
     SearchError,
     SearchNotConfiguredError,

@@ -10,8 +10,7 @@ from websearch_gateway.docs_index.store import has_site
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool
 from websearch_gateway.entrypoints.tools.documentation import DOCS
 from websearch_gateway.entrypoints.tools.operating import ADMIN, CACHE, OPS
-from websearch_gateway.entrypoints.tools.read import READ
-from websearch_gateway.entrypoints.tools.searching import ANSWER, SEARCH
+from websearch_gateway.entrypoints.tools.web import ANSWER, READ, SEARCH
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings
 

@@ -17,9 +17,8 @@ import pytest
 from tests.entrypoints.http.conftest import QuietServer
 from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.http.app import create_app
-from websearch_gateway.entrypoints.http.connections import Connections
-from websearch_gateway.entrypoints.http.server import listening, uvicorn_config
-from websearch_gateway.entrypoints.http.static_tokens import mint_static
+from websearch_gateway.entrypoints.http.authentication import mint_static
+from websearch_gateway.entrypoints.http.server import Connections, listening, uvicorn_config
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 

@@ -8,8 +8,7 @@ from pydantic import BeforeValidator
 
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient, as_list, clamped
 from websearch_gateway.entrypoints.http.compatible.searxng import searxng_error
-from websearch_gateway.entrypoints.reading import read_fitting
-from websearch_gateway.entrypoints.reply import fit_web
+from websearch_gateway.entrypoints.reply import fit_web, read_fitting
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller, WebSearchRequest
 

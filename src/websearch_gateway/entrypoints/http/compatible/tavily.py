@@ -19,8 +19,7 @@ from websearch_gateway.entrypoints.http.compatible.base import (
     is_json,
     is_on,
 )
-from websearch_gateway.entrypoints.reading import read_fitting
-from websearch_gateway.entrypoints.reply import fit_web
+from websearch_gateway.entrypoints.reply import fit_web, read_fitting
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import Caller, Freshness, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.web_search import HOURS

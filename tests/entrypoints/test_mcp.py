@@ -28,9 +28,9 @@ from tests.patience import PATIENCE, PATIENT_PROCESS
 from tests.tracing import Spans
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.entrypoints.mcp import server
-from websearch_gateway.entrypoints.mcp.server import input_schema, output_schema
-from websearch_gateway.entrypoints.tools.searching import SearchWebArguments
+from websearch_gateway.entrypoints import mcp as server
+from websearch_gateway.entrypoints.mcp import input_schema, output_schema
+from websearch_gateway.entrypoints.tools.web import SearchWebArguments
 from websearch_gateway.results import ErrorInfo, FallbackInfo, SearchResponse
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 

@@ -48,12 +48,10 @@ from opentelemetry.trace import get_current_span
 from pydantic import BaseModel
 
 from websearch_gateway import __version__
-from websearch_gateway.entrypoints.claims import may_use
-from websearch_gateway.entrypoints.error_info import describe
-from websearch_gateway.entrypoints.exporting import exporting
-from websearch_gateway.entrypoints.lazy import LazyGateway
-from websearch_gateway.entrypoints.mcp.unreadable import SurrogateFixStream
+from websearch_gateway.entrypoints.lifecycle import LazyGateway, exporting
+from websearch_gateway.entrypoints.reply import describe
 from websearch_gateway.entrypoints.tools import Arguments, Tool, callable_tools, is_fixed, listed, toolsets_of
+from websearch_gateway.entrypoints.unreadable import SurrogateFixStream
 from websearch_gateway.errors import SearchAuthError
 from websearch_gateway.models import LOCAL, Caller
 from websearch_gateway.results import WireModel
@@ -233,7 +231,7 @@ class _Handlers:
         return self._described[name].input_schema if name in self._described else None
 
     def _listed(self, caller: Caller) -> list[Tool]:
-        return [tool for tool in listed(toolsets_of(self._gateway.settings)) if may_use(caller, tool.needed_scope)]
+        return [tool for tool in listed(toolsets_of(self._gateway.settings)) if tool.needed_scope in caller.scopes]
 
     def _tool(self, name: str, caller: Caller) -> Tool:
         if (tool := self._by_name.get(name)) is None:
@@ -249,7 +247,7 @@ def _caller(context: Context) -> Caller:
 
 
 def _check_scope(caller: Caller, tool: Tool) -> None:
-    if not may_use(caller, tool.needed_scope):
+    if tool.needed_scope not in caller.scopes:
         needed = tool.needed_scope
         raise SearchAuthError(
             f"The token lacks the scope {needed}, which {tool.name} needs.",
