@@ -27,6 +27,7 @@ FOREIGN = {
     "web.results",
     "fallback.reason",
     "server.MCPServer",
+    "server.json",
     "html.md",
     "index.html",
     "docs.db",

@@ -11,12 +11,14 @@ from __future__ import annotations
 import asyncio
 import functools
 import hashlib
+import json
 import logging
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -27,7 +29,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from websearch_gateway.entrypoints.http.replies import ERROR_SHAPE, ErrorShape, failure, refusal
-from websearch_gateway.errors import SearchRateLimitError
+from websearch_gateway.entrypoints.unreadable import ESCAPED_HALF
+from websearch_gateway.errors import SearchRateLimitError, SearchValidationError, shown
 from websearch_gateway.models import Caller
 from websearch_gateway.settings import Settings
 from websearch_gateway.upstream.tracing import call_span
@@ -437,3 +440,30 @@ class _Share:
     def give_back(self) -> None:
         """Release all of it."""
         self._budget.give_back(self._user, self._held)
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """The JSON object that is the whole of a body.
+
+    Raises:
+        SearchValidationError: it is not one, or holds half of a surrogate pair, which no reply can repeat.
+    """
+    try:
+        found = json.loads(body, parse_constant=_no_constant)
+        if ESCAPED_HALF.search(body):  # most are pairs
+            json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = shown(error.object[error.start])
+        raise SearchValidationError(
+            f"The body holds half of a character ({half}): cut texts between characters."
+        ) from None
+    except (ValueError, RecursionError):
+        raise SearchValidationError("The body is not JSON.") from None
+    if not isinstance(found, dict):
+        raise SearchValidationError("The body must be a JSON object.")
+    return found
+
+
+def _no_constant(constant: str) -> None:
+    """Python reads NaN and Infinity, which are not JSON: a reply that repeats them could not be read."""
+    raise ValueError(constant)

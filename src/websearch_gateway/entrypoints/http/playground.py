@@ -22,6 +22,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from websearch_gateway.entrypoints.http.authentication import caller_of, require_scope
+from websearch_gateway.entrypoints.http.middleware import json_object
 from websearch_gateway.entrypoints.http.replies import (
     Html,
     document,
@@ -32,7 +33,6 @@ from websearch_gateway.entrypoints.http.replies import (
     refusal,
     tag,
 )
-from websearch_gateway.entrypoints.http.rest import json_object
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.entrypoints.reply import describe
 from websearch_gateway.entrypoints.tools import Tool, callable_tools

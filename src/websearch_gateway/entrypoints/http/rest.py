@@ -22,6 +22,7 @@ from websearch_gateway.entrypoints.http.authentication import caller_of, require
 from websearch_gateway.entrypoints.http.compatible import BY_PATH
 from websearch_gateway.entrypoints.http.compatible.base import Compatible
 from websearch_gateway.entrypoints.http.compatible.tavily import not_offered
+from websearch_gateway.entrypoints.http.middleware import json_object
 from websearch_gateway.entrypoints.http.replies import (
     Html,
     document,
@@ -34,8 +35,6 @@ from websearch_gateway.entrypoints.http.replies import (
 )
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.entrypoints.tools import Tool
-from websearch_gateway.entrypoints.unreadable import ESCAPED_HALF
-from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.ports import no_progress
 from websearch_gateway.results import ErrorInfo
 
@@ -82,33 +81,6 @@ def rest_endpoint(tool: Tool, gateway: LazyGateway) -> Endpoint:
         return json_reply(result.model_dump(mode="json", by_alias=True))
 
     return call
-
-
-def _refused(constant: str) -> None:
-    """Python reads NaN and Infinity, which are not JSON: a reply that repeats them could not be read."""
-    raise ValueError(constant)
-
-
-def json_object(body: bytes) -> dict[str, Any]:
-    """The JSON object that is the whole of a body.
-
-    Raises:
-        SearchValidationError: it is not one, or holds half of a surrogate pair, which no reply can repeat.
-    """
-    try:
-        found = json.loads(body, parse_constant=_refused)
-        if ESCAPED_HALF.search(body):  # most are pairs
-            json.dumps(found, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        half = shown(error.object[error.start])
-        raise SearchValidationError(
-            f"The body holds half of a character ({half}): cut texts between characters."
-        ) from None
-    except (ValueError, RecursionError):
-        raise SearchValidationError("The body is not JSON.") from None
-    if not isinstance(found, dict):
-        raise SearchValidationError("The body must be a JSON object.")
-    return found
 
 
 REFUSALS = {

@@ -29,8 +29,8 @@ from websearch_gateway.entrypoints.http.compatible.openai_api import CHAT, MODEL
 from websearch_gateway.entrypoints.http.compatible.openwebui import OPENWEBUI
 from websearch_gateway.entrypoints.http.compatible.searxng import SEARXNG, SEARXNG_CONFIG
 from websearch_gateway.entrypoints.http.compatible.tavily import EXTRACT, OTHERS, SEARCH
+from websearch_gateway.entrypoints.http.middleware import json_object
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
-from websearch_gateway.entrypoints.http.rest import json_object
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.workers.pool import WORKING_FOR
