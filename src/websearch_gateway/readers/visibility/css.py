@@ -574,6 +574,7 @@ _SETTINGS = {
 _OFF = frozenset({"none", "no-preference"})
 
 
+@lru_cache(maxsize=1_000)
 def on_screen(media: str) -> bool:
     """Whether a media query list holds. An unknown condition does not hold."""
     return not media.strip() or any(_query(query) == _TRUE for query in media.lower().split(","))

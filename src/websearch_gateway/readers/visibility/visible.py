@@ -66,6 +66,7 @@ _NOTHING: Style = {}
 _BRACKET = re.compile(r"[(\[]")
 _UNSEEN = frozenset("." + name for name in UNSEEN_CLASSES)
 _PLAIN_NAMES = re.compile(r"[.#][\w-]++")
+_NEVER_AT_LOAD = re.compile(r":(?::|hover|focus|active|visited|before|after)")
 
 _MATTERS = re.compile(
     r"display|visib|opacity|font|clip|position|indent|overflow|transform|scale|zoom|margin|color|back|translate|rotate"
@@ -124,8 +125,10 @@ class Styles:
         styles = cls(exhausted=len(css) > MAX_CSS_CHARS, _present=_names_in(tree) if css else frozenset())
         count = 0
         for selectors, body in rules(css[:MAX_CSS_CHARS]):
-            if _MATTERS.search(body.lower()) or "\\" in body:
-                for text in BETWEEN_COMMAS.findall(selectors):
+            # The names first: most rules of a framework name nothing on the page, and a body is long.
+            texts = [text for text in BETWEEN_COMMAS.findall(selectors) if styles._may_match(text)]
+            if texts and (_MATTERS.search(body.lower()) or "\\" in body):
+                for text in texts:
                     count += 1
                     styles._add(text, body, count)
             if count > MAX_RULES:
@@ -134,7 +137,7 @@ class Styles:
         return styles
 
     def _add(self, text: str, body: str, number: int) -> None:
-        if not self._may_match(text) or (selector := parse_selector(text)) is None:
+        if (selector := parse_selector(text)) is None:
             return
         subject = selector.compounds[0]
         self.defined.update(subject.classes[:1])
@@ -160,6 +163,8 @@ class Styles:
         if "\\" in text:
             return True
         outside = text[: bracket.start()] if (bracket := _BRACKET.search(text)) else text
+        if ":" in outside and _NEVER_AT_LOAD.search(outside):
+            return False
         return self._present.issuperset(_PLAIN_NAMES.findall(outside)) or not _UNSEEN.isdisjoint(
             _PLAIN_NAMES.findall(text)
         )
