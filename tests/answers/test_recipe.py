@@ -31,14 +31,14 @@ def add_engine(copy: Path) -> None:
     insert(
         suite_file, "from websearch_gateway.answers.http_engine", "from websearch_gateway.answers.heron import Heron\n"
     )
-    engines = package / "sandbox" / "vendors" / "engines"
-    (engines / "heron.py").write_text(renamed((engines / "perplexity.py").read_text()))
-    vendors = package / "sandbox" / "vendors" / "__init__.py"
-    insert(vendors, "    PERPLEXITY,\n", "    HERON,\n")
+    vendors = package / "sandbox" / "vendors"
+    (vendors / "heron.py").write_text(renamed((vendors / "perplexity.py").read_text()))
+    listed = vendors / "__init__.py"
+    insert(listed, "    PERPLEXITY,\n", "    HERON,\n")
     insert(
-        vendors,
-        "from websearch_gateway.sandbox.vendors.engines.llm",
-        "from websearch_gateway.sandbox.vendors.engines.heron import HERON\n",
+        listed,
+        "from websearch_gateway.sandbox.vendors.llm",
+        "from websearch_gateway.sandbox.vendors.heron import HERON\n",
     )
     faults = '    "heron": {"no_search": "answers without searching", "failed": "reports a response that failed"},\n'
     insert(package / "sandbox" / "board.py", '    "perplexity": ', faults)

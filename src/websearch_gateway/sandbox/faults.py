@@ -1,7 +1,7 @@
 """The outermost layer: records each call, applies its fault, and notices a disconnect.
 
 Each fault is a small ASGI app that replaces the real reply or damages it. Some break HTTP itself and write to the bare
-transport, which `server.py` puts into the request's state. They close it when they are done and return without a
+transport, which `running.py` puts into the request's state. They close it when they are done and return without a
 response.
 """
 

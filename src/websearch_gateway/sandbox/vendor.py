@@ -1,4 +1,9 @@
-"""The base of every stand-in for a vendor, and the answer of those for answer engines."""
+"""The base of every stand-in for a vendor, and the answer of those for answer engines.
+
+`stand_in` is that of a search vendor without a file of its own: it serves the vendor's recorded reply. It accepts any
+path and method and requires the key in some header or parameter. The reply's hits get URLs of matching sandbox pages,
+so that a gateway can read them.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +12,18 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_plus
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from websearch_gateway.sandbox.keys import key_of
 from websearch_gateway.sandbox.small_web import best_sentences, search
+from websearch_gateway.settings.providers import ProviderRow
 
 _SITE = re.compile(r"(?<!\S)\(?(-?)site:([^\s)]+)\)?")
 
@@ -148,3 +157,46 @@ def fault_of(request: Request, kinds: Collection[str]) -> str | None:
     """The kind of this request's fault, if it is one of `kinds`."""
     fault = request.state.fault
     return str(fault.kind) if fault and fault.kind in kinds else None
+
+
+REPLIES = files("websearch_gateway.sandbox") / "replies"
+_ADDRESS = re.compile(r"https?://[\w.-]+\.example[^\s\"'<>&]*")
+_TYPES = {"json": "application/json", "html": "text/html; charset=utf-8"}
+
+
+def refusal(status: int, message: str | None = None) -> VendorRefusal:
+    """An error body such as many vendors have: `{"error": {"message"}}`."""
+    return VendorRefusal(status, {"error": {"message": message or f"Error {status}"}})
+
+
+def recording(name: str) -> Traversable:
+    """The recorded reply of a vendor, `NAME.json` or `NAME.html`.
+
+    Raises:
+        LookupError: there is none.
+    """
+    for path in REPLIES.iterdir():
+        if path.name.rpartition(".")[0] == name:
+            return path
+    raise LookupError(f"put a recorded reply of {name} into sandbox/replies")
+
+
+def stand_in(row: ProviderRow) -> Vendor:
+    """The stand-in for the vendor of a row."""
+
+    async def reply(request: Request) -> Response:
+        asked = unquote_plus(f"{request.url.query} {(await request.body()).decode(errors='replace')}")
+        if row.has_key and key_of(row.name) not in f"{asked} {list(request.headers.values())}":
+            raise refusal(401, "Invalid API key")
+        path = recording(row.name)
+        body = _with_pages(path.read_text(encoding="utf-8"), asked, request)
+        return Response(body, media_type=_TYPES[path.name.rpartition(".")[2]])
+
+    return Vendor(row.name, [Route("/{path:path}", reply, methods=["GET", "POST"])], refusal)
+
+
+def _with_pages(body: str, asked: str, request: Request) -> str:
+    words = " ".join(re.findall(r"[^\W_]+", asked))
+    pages = [origin(request) + match.page.path for match in search(words, clock(request))]
+    places = dict(zip(dict.fromkeys(_ADDRESS.findall(body)), pages, strict=False))
+    return _ADDRESS.sub(lambda match: json.dumps(places.get(match[0], match[0]))[1:-1], body)

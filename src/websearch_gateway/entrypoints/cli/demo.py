@@ -26,7 +26,7 @@ from websearch_gateway.errors import SearchError, SearchNotConfiguredError, show
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.results import DocsSearchResponse, ErrorInfo, SearchResponse
 from websearch_gateway.sandbox import Sandbox, environment, serving
-from websearch_gateway.sandbox.control import exports
+from websearch_gateway.sandbox.app import exports
 from websearch_gateway.sandbox.keys import engines
 from websearch_gateway.settings import Settings, load_settings
 

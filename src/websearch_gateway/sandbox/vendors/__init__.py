@@ -1,22 +1,21 @@
-"""Stand-ins for the vendors, one file each; `recorded.py` serves the recorded reply of every other search provider.
+"""Stand-ins for the vendors, one file each; `stand_in` serves the recorded reply of every other search provider.
 
 They refuse the same requests as the real APIs, with the same bodies: a change quotes the vendor's documentation.
 """
 
-from websearch_gateway.sandbox.vendor import Vendor
+from websearch_gateway.sandbox.vendor import Vendor, stand_in
+from websearch_gateway.sandbox.vendors.anthropic import ANTHROPIC
 from websearch_gateway.sandbox.vendors.brave import BRAVE
 from websearch_gateway.sandbox.vendors.duckduckgo import DUCKDUCKGO
-from websearch_gateway.sandbox.vendors.engines.anthropic import ANTHROPIC
-from websearch_gateway.sandbox.vendors.engines.gemini import GEMINI
-from websearch_gateway.sandbox.vendors.engines.llm import LLM
-from websearch_gateway.sandbox.vendors.engines.perplexity import PERPLEXITY
 from websearch_gateway.sandbox.vendors.exa import EXA
 from websearch_gateway.sandbox.vendors.firecrawl import FIRECRAWL
+from websearch_gateway.sandbox.vendors.gemini import GEMINI
 from websearch_gateway.sandbox.vendors.google import GOOGLE
 from websearch_gateway.sandbox.vendors.jina import JINA
 from websearch_gateway.sandbox.vendors.linkup import LINKUP
+from websearch_gateway.sandbox.vendors.llm import LLM
 from websearch_gateway.sandbox.vendors.openai import OPENAI
-from websearch_gateway.sandbox.vendors.recorded import stand_in
+from websearch_gateway.sandbox.vendors.perplexity import PERPLEXITY
 from websearch_gateway.sandbox.vendors.registries import NPM, PYPI
 from websearch_gateway.sandbox.vendors.reranker import RERANKER
 from websearch_gateway.sandbox.vendors.searxng import SEARXNG
