@@ -29,8 +29,7 @@ from websearch_gateway.embedders.static import StaticEmbedder, encode
 from websearch_gateway.models import Deadline, Hit, PassagesRequest, SearchQuery
 from websearch_gateway.settings import load_settings
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.text.passages import cut
-from websearch_gateway.text.rank import ANSWERS, bm25, select
+from websearch_gateway.text.passages import ANSWERS, bm25, cut, select
 from websearch_gateway.text.tokens import query_terms, tokens_of_each
 
 PLACES = (1, 3, 8)

@@ -11,7 +11,7 @@ import pytest
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import MOST_FILE_BYTES, Settings, config_path, load_settings
 from websearch_gateway.settings.groups import BUILT_IN_ROUTES, TOOLSETS
-from websearch_gateway.text import routing
+from websearch_gateway.text import query
 
 KEY = "sk-proj-do-not-show-0123"
 URL_SETTINGS = [name for name in Settings.model_fields if name.endswith(("_base_url", "_server_url"))]
@@ -182,7 +182,7 @@ def test_routes_are_pairs_of_a_route_and_its_server(
 
 
 def test_the_settings_know_the_built_in_routes_by_name() -> None:
-    assert tuple(routing.BUILT_IN_ROUTES) == BUILT_IN_ROUTES
+    assert tuple(query.BUILT_IN_ROUTES) == BUILT_IN_ROUTES
 
 
 def test_a_route_of_the_file_names_its_server_in_its_table(file: Path) -> None:

@@ -208,7 +208,7 @@ class SearchQuery:
 
     `freshness_hours` is a number of hours (24 a day, 168 a week, 720 a month, 8760 a year);
     `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `include_domains` and
-    `exclude_domains` are the call's lists within the operator's (see text.domains). `verify_citations` reads the
+    `exclude_domains` are the call's lists within the operator's (see text.urls). `verify_citations` reads the
     cited pages. `variant` separates calls that
     differ only in something that providers do not see, such as the choice of providers.
     """

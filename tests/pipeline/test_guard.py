@@ -15,7 +15,7 @@ from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutErro
 from websearch_gateway.models import SearchQuery
 from websearch_gateway.pipeline.guard import MOST_OF_ANSWERS, CheckedQuery, Guard, Most, one_deadline
 from websearch_gateway.settings.groups import RouteSettings
-from websearch_gateway.text.normalise import LONGEST_QUERY, LONGEST_RAW_QUERY
+from websearch_gateway.text.query import LONGEST_QUERY, LONGEST_RAW_QUERY
 
 GUARD = Guard({}, secrets=())
 

@@ -26,7 +26,7 @@ from websearch_gateway.pipeline.recall import RateLimits
 from websearch_gateway.ports import Workers
 from websearch_gateway.results import PageContent
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.text.rank import ANSWERS, RELEVANT
+from websearch_gateway.text.passages import ANSWERS, RELEVANT
 from websearch_gateway.upstream.telemetry import CallRecord, Telemetry
 from websearch_gateway.workers.pool import Workers as PoolWorkers
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.invisible import shown_url, strip_invisible_characters
+from websearch_gateway.text.sanitise import shown_url, strip_invisible_characters
 
 WRITTEN = {
     "Persian joiner": "می‌خواهم برنامه‌نویسی",

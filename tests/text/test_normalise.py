@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.text.normalise import matching_form, matching_letters, normalise
+from websearch_gateway.text.query import matching_form, matching_letters, normalise
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.models import Passage
-from websearch_gateway.text.rank import ANSWERS, RELEVANT, Matches, fuse, matches, rank, relevance, select, shown
+from websearch_gateway.text.passages import ANSWERS, RELEVANT, Matches, fuse, matches, rank, relevance, select, shown
 from websearch_gateway.text.tokens import query_terms, tokens
 
 PAGE = [

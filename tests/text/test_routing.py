@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from websearch_gateway.text.normalise import matching_form, normalise
-from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, Rule, repeats_a_repetition
+from websearch_gateway.text.query import BUILT_IN_ROUTES, Route, Rule, matching_form, normalise, repeats_a_repetition
 
 ASKS_FOR_PREDICTION_MARKET_DATA = """\
 polymarket odds on a fed cut

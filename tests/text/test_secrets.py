@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from websearch_gateway.text.normalise import normalise
+from websearch_gateway.text.query import normalise
 from websearch_gateway.text.secrets import SHORTEST_CONFIGURED_SECRET, credential_kind, credential_kind_in_address
 
 _ALPHANUMERIC = string.ascii_letters + string.digits

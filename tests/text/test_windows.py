@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.windows import window
+from websearch_gateway.text.chunk import window
 
 TEXTS = st.text(st.sampled_from("ab \n\u0301\u200d👩🏽🇩é"), max_size=300) | st.text(max_size=300)
 

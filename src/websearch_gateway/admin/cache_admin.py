@@ -19,7 +19,7 @@ from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import StateEntry, StateUsage
 from websearch_gateway.ports import BoundedState, State, problem_of
 from websearch_gateway.results import CacheClearResult, CacheState, CacheStats
-from websearch_gateway.text.normalise import checked_query
+from websearch_gateway.text.query import checked_query
 from websearch_gateway.upstream.ledger import Ledger
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry
 

@@ -10,12 +10,12 @@ from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationE
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.outbound import Outbound
 from websearch_gateway.settings import Settings
-from websearch_gateway.text.domains import MOST_DOMAINS, admitted, domains
+from websearch_gateway.text.urls import MOST_DOMAINS, admitted, domains
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorDomains:
-    """What ALLOWED_DOMAINS and BLOCKED_DOMAINS say, as `text.domains.domains` gives it."""
+    """What ALLOWED_DOMAINS and BLOCKED_DOMAINS say, as `text.urls.domains` gives it."""
 
     allowed: tuple[str, ...]
     blocked: tuple[str, ...]

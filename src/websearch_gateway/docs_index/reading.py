@@ -31,7 +31,7 @@ from websearch_gateway.results import (
     DocsSkipped,
     DocsStatus,
 )
-from websearch_gateway.text.normalise import normalise
+from websearch_gateway.text.query import normalise
 from websearch_gateway.text.tokens import estimate_tokens
 from websearch_gateway.text.urls import with_scheme
 

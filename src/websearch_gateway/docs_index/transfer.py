@@ -47,8 +47,7 @@ from websearch_gateway.docs_index.section_id import content_of
 from websearch_gateway.docs_index.store.packing import pack_vectors, unpack_vectors
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.text.chunk import MAX_TITLE
-from websearch_gateway.text.invisible import strip_invisible_characters
-from websearch_gateway.text.sanitise import without_live_parts
+from websearch_gateway.text.sanitise import strip_invisible_characters, without_live_parts
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors

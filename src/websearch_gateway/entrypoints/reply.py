@@ -42,9 +42,9 @@ from websearch_gateway.results import (
     WebSearchResponse,
     WireModel,
 )
+from websearch_gateway.text.chunk import window
 from websearch_gateway.text.notes import unreadable_note
 from websearch_gateway.text.urls import host
-from websearch_gateway.text.windows import window
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway

@@ -16,11 +16,9 @@ from websearch_gateway.models import Answer, Call, Hit, SearchQuery, SearchResul
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.text.citation.cite import cut, moved
-from websearch_gateway.text.domains import admitted
-from websearch_gateway.text.invisible import invisible_pieces, shown_url, unshown_pieces
-from websearch_gateway.text.sanitise import clean_markdown
+from websearch_gateway.text.sanitise import clean_markdown, invisible_pieces, shown_url, unshown_pieces
 from websearch_gateway.text.unrelated import is_unrelated
-from websearch_gateway.text.urls import find_urls
+from websearch_gateway.text.urls import admitted, find_urls
 
 LONGEST_TEXT = 64_000
 """Longer answers are cut (characters); this bounds the work of cleaning."""

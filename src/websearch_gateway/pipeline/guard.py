@@ -21,11 +21,18 @@ from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutErro
 from websearch_gateway.models import LOCAL, Call, Caller, Progress, SafeSearch, SearchQuery, Topic, no_progress
 from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.codes import COUNTRIES, country_named, language_code
-from websearch_gateway.text.domains import domains, narrowed
-from websearch_gateway.text.normalise import LONGEST_RAW_QUERY, checked_query, matching_form, normalise
-from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, repeats_a_repetition
+from websearch_gateway.text.query import (
+    BUILT_IN_ROUTES,
+    LONGEST_RAW_QUERY,
+    Route,
+    checked_query,
+    matching_form,
+    normalise,
+    repeats_a_repetition,
+)
 from websearch_gateway.text.sanitise import suspicious
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
+from websearch_gateway.text.urls import domains, narrowed
 from websearch_gateway.upstream.tracing import stage
 
 if TYPE_CHECKING:
@@ -77,7 +84,7 @@ class Guard:
     Args:
         routes: the operator's `[routes.NAME]` tables: they switch off, rename, reword, replace or add routes.
         secrets: the gateway's own secrets, which no query may carry.
-        allowed: the only domains to search, as from `text.domains.domains`; empty for all.
+        allowed: the only domains to search, as from `text.urls.domains`; empty for all.
         blocked: the domains never to search, in the same form.
 
     Raises:

@@ -29,8 +29,7 @@ from websearch_gateway.text.carried_data import (
     carries_data,
     identity,
 )
-from websearch_gateway.text.domains import admitted
-from websearch_gateway.text.urls import PUNCTUATION, is_web_address, strip_trackers, tracker_pieces
+from websearch_gateway.text.urls import PUNCTUATION, admitted, is_web_address, strip_trackers, tracker_pieces
 from websearch_gateway.upstream.best_effort import BestEffort
 
 _log = logging.getLogger(__name__)

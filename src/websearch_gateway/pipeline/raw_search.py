@@ -18,10 +18,10 @@ from websearch_gateway.pipeline.guard import Guard, Most, one_deadline, question
 from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse
-from websearch_gateway.text.invisible import strip_invisible_characters
-from websearch_gateway.text.normalise import LONGEST_QUERY
 from websearch_gateway.text.notes import nothing_found
 from websearch_gateway.text.payload import json_object, records
+from websearch_gateway.text.query import LONGEST_QUERY
+from websearch_gateway.text.sanitise import strip_invisible_characters
 from websearch_gateway.upstream.race import ProviderSelection
 from websearch_gateway.upstream.telemetry import Telemetry
 

@@ -28,12 +28,10 @@ from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.recall import RateLimits
 from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED, Reranker, State, Workers, problem_of
 from websearch_gateway.results import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
-from websearch_gateway.text.chunk import PDF
-from websearch_gateway.text.normalise import normalise
-from websearch_gateway.text.passages import MOST_PASSAGES, cut, ranked
-from websearch_gateway.text.rank import ANSWERS, shown
+from websearch_gateway.text.chunk import PDF, window
+from websearch_gateway.text.passages import ANSWERS, MOST_PASSAGES, cut, ranked, shown
+from websearch_gateway.text.query import normalise
 from websearch_gateway.text.urls import with_scheme
-from websearch_gateway.text.windows import window
 from websearch_gateway.upstream.telemetry import Telemetry
 
 MOST_CHARS = 100_000

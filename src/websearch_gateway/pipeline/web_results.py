@@ -15,15 +15,14 @@ from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeou
 from websearch_gateway.models import Deadline, Hit, Page, SearchQuery, WebSearchRequest
 from websearch_gateway.ports import Reader
 from websearch_gateway.results import WebResult
+from websearch_gateway.text.chunk import window
 from websearch_gateway.text.dates import iso_date
-from websearch_gateway.text.invisible import strip_invisible_characters
 from websearch_gateway.text.markdown import plain
 from websearch_gateway.text.notes import UNSEEN_LEFT_OUT, reason, unreadable_note
-from websearch_gateway.text.rank import bm25
-from websearch_gateway.text.sanitise import clean_markdown, reads_like_orders
+from websearch_gateway.text.passages import bm25
+from websearch_gateway.text.sanitise import clean_markdown, reads_like_orders, strip_invisible_characters
 from websearch_gateway.text.tokens import query_terms, tokens_of_each
 from websearch_gateway.text.urls import canonical, host, strip_trackers
-from websearch_gateway.text.windows import window
 
 PAGE_CHARS = 8_000
 """The most characters of a page in its result: about 2,000 tokens, which holds many pages whole."""

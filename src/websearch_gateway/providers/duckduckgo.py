@@ -15,8 +15,8 @@ from websearch_gateway.errors import BLOCKED, SearchError, SearchProviderError, 
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket
-from websearch_gateway.text.domains import sites_applied, with_sites
 from websearch_gateway.text.payload import make_hit
+from websearch_gateway.text.urls import sites_applied, with_sites
 
 BLOCK_SECONDS = 60.0
 """Seconds for which the circuit stays open after a first bot page; doubles with each further one."""

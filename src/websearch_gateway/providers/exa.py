@@ -11,8 +11,8 @@ from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket, iso_date, utc_now
-from websearch_gateway.text.domains import one_list
 from websearch_gateway.text.payload import json_object, linked, make_hit, opening, records
+from websearch_gateway.text.urls import one_list
 
 MOST_RESULTS = 10
 """The price covers ten results with their texts; each further one costs more."""

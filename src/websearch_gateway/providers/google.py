@@ -14,8 +14,8 @@ from websearch_gateway.errors import SearchAuthError, SearchError, SearchProvide
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket, iso_date
-from websearch_gateway.text.domains import sites_applied, with_sites
 from websearch_gateway.text.payload import json_object, linked, make_hit, records
+from websearch_gateway.text.urls import sites_applied, with_sites
 
 PAGE_SIZE = 10
 LAST_RESULT = 100

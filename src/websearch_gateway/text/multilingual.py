@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from websearch_gateway.text.candidates import Candidate, Features, Paragraph, Question
-from websearch_gateway.text.rank import inverse_document_frequency, saturated
+from websearch_gateway.text.passages import inverse_document_frequency, saturated
 from websearch_gateway.text.reranking import Reranked
 from websearch_gateway.text.tokens import UNSPACED, fold
 

@@ -1,16 +1,213 @@
-"""Splits one page into passages without repetitions and ranks them. Pure; runs in a worker process."""
+"""Splits a page into passages without repetitions, ranks them by a query with words and vectors, and estimates how
+probably each answers. Pure; runs in a worker process."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, repeat
+from typing import NamedTuple, TypeVar
 from zlib import crc32
 
 from websearch_gateway.models import Passage
 from websearch_gateway.text.chunk import overlapping
 from websearch_gateway.text.markdown import plain
-from websearch_gateway.text.rank import select
 from websearch_gateway.text.tokens import query_terms, tokens_of_each, words
+
+Key = TypeVar("Key", bound=Hashable)
+
+CANDIDATES = 10
+"""The minimum number of passages to score: their ranks select them, their relevance orders them."""
+
+ANSWERS = 0.5
+"""From this relevance on, a passage more likely answers the query than not."""
+
+RELEVANT = 0.25
+"""The default of SIMILARITY_THRESHOLD, below which a passage is left out of a reply; see `bench/experiments.md`."""
+
+FAR_BEHIND = 20.0
+"""A passage is also left out if its odds are this many times worse than those of the best passage."""
+
+# Fitted on questions over encyclopedia articles: the weights by a softmax over the passages of a page, scale and
+# bias by a logistic regression over the best passage of the page that answers and of others: `bench/experiments.md`.
+_WITH_VECTORS: Sequence[float] = (2.33, 2.17, 2.35, 1.82, 4.54, -3.9)
+_WORDS_ALONE: Sequence[float] = (3.04, 2.68, 3.0, 2.45, -2.9)
+
+_SENTENCE, _PARAGRAPH = 20, 50
+"""The tokens of a sentence and of a short paragraph: words of the query within this distance belong together."""
+
+
+def shown(scores: Sequence[float], threshold: float) -> int:
+    """The number of scores, in descending order, to show: see `threshold` (0 for all) and FAR_BEHIND."""
+    if not scores:
+        return 0
+    least = max(threshold, _from_odds(_odds(scores[0]) / FAR_BEHIND) if threshold else 0.0)
+    return sum(score >= least for score in scores)
+
+
+def _odds(probability: float) -> float:
+    return probability / (1 - probability) if probability < 1 else math.inf
+
+
+def _from_odds(odds: float) -> float:
+    return odds / (1 + odds) if odds < math.inf else 1.0
+
+
+class Matches(NamedTuple):
+    """How well a passage matches the words of a query: shares from 0 to 1, in which rarer words weigh more.
+
+    Attributes:
+        covered: the share of the query's words that the passage contains.
+        sentence, paragraph: the largest share of them within the tokens of a sentence, and of a short paragraph.
+        pairs: the share of the query's pairs of neighbouring words that are neighbours in the passage.
+    """
+
+    covered: float
+    sentence: float
+    paragraph: float
+    pairs: float
+
+
+def relevance(found: Matches, similarity: float | None) -> float:
+    """The probability that a passage answers a query, from 0 to 1.
+
+    Args:
+        similarity: how much closer its vector is to the query's than those of unrelated texts, at most 1; None if
+            unknown.
+    """
+    weights = _WORDS_ALONE if similarity is None else _WITH_VECTORS
+    values = (*found, 1.0) if similarity is None else (*found, similarity, 1.0)
+    return 1 / (1 + math.exp(-sum(weight * value for weight, value in zip(weights, values, strict=True))))
+
+
+def matches(terms: Sequence[str], passage: Sequence[str], rarity: Mapping[str, float]) -> Matches:
+    """The matches of the `terms` of a query among the tokens of a passage; `rarity` is the weight of each term."""
+    whole = sum(rarity.values())
+    if not whole:
+        return Matches(0.0, 0.0, 0.0, 0.0)
+    places = [(place, token) for place, token in enumerate(passage) if token in rarity]
+    covered = sum(map(rarity.__getitem__, {token for _, token in places}))
+    wanted = frozenset(pairwise(terms))
+    pairs = wanted.intersection(pairwise(passage)) if wanted else frozenset[tuple[str, str]]()
+    return Matches(
+        covered / whole,
+        _densest(places, rarity, _SENTENCE) / whole,
+        _densest(places, rarity, _PARAGRAPH) / whole,
+        len(pairs) / len(wanted) if wanted else 0.0,
+    )
+
+
+def _densest(places: Sequence[tuple[int, str]], rarity: Mapping[str, float], width: int) -> float:
+    """The largest weight of distinct terms within `width` tokens."""
+    inside: Counter[str] = Counter()
+    weight = best = 0.0
+    first = 0
+    for place, token in places:
+        weight += 0.0 if inside[token] else rarity[token]
+        inside[token] += 1
+        while place - places[first][0] >= width:
+            left = places[first][1]
+            inside[left] -= 1
+            weight -= 0.0 if inside[left] else rarity[left]
+            first += 1
+        best = max(best, weight)
+    return best
+
+
+def select(
+    terms: Sequence[str],
+    passages: Sequence[Sequence[str]],
+    similarities: Sequence[float | None],
+    *,
+    weight: float,
+    most: int,
+) -> list[tuple[int, float]]:
+    """The indices of at most `most` passages that answer a query best, with their relevance, best first.
+
+    Args:
+        terms, passages: the tokens of the query and of each passage.
+        similarities: of each passage, see `relevance`.
+        weight: the weight of the ranking by similarity, where the ranking by words has weight 1.
+    """
+    words = bm25(terms, passages)
+    by_words = sorted((place for place, score in enumerate(words) if score > 0), key=lambda place: -words[place])
+    near = {place: similarity for place, similarity in enumerate(similarities) if similarity is not None}
+    by_vectors = sorted(near, key=lambda place: -near[place])
+    chosen = list(fuse([by_words, by_vectors], weights=(1.0, weight)))[: max(most, CANDIDATES)]
+    wanted = frozenset(terms)
+    rarity = inverse_document_frequency(wanted, [dict.fromkeys(wanted.intersection(one), 1) for one in passages])
+    scores = {place: relevance(matches(terms, passages[place], rarity), near.get(place)) for place in chosen}
+    return sorted(scores.items(), key=lambda scored: -scored[1])[:most]
+
+
+SATURATION = 1.5
+"""BM25's k1: how fast the effect of repeated words saturates."""
+
+LENGTH_WEIGHT = 0.75
+"""BM25's b: how much the length of a passage lowers its score, from 0 (not) to 1 (fully)."""
+
+
+def rank(query: str, passages: Sequence[Passage]) -> list[Passage]:
+    """All `passages`, best first, with scores in 0..1; ties keep their order.
+
+    The score is the share of the best possible BM25 score for this query, so it is comparable between pages: 0 if no
+    word of the query occurs, near 1 if every word occurs often. The headings above a passage count as its text.
+    """
+    scores = score_passages(query_terms(query), passages)
+    scored = [replace(passage, score=score) for passage, score in zip(passages, scores, strict=True)]
+    return sorted(scored, key=lambda passage: -passage.score)
+
+
+def score_passages(terms: Sequence[str], passages: Sequence[Passage]) -> list[float]:
+    """The score in 0..1 of each passage for the tokens of a query; see `rank`."""
+    return bm25(terms, tokens_of_each(" ".join((*passage.section_path, passage.text)) for passage in passages))
+
+
+def bm25(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
+    """The score in 0..1 of each document, all given as tokens; see `rank`."""
+    wanted = frozenset(terms)
+    counts = [Counter(token for token in document if token in wanted) for document in documents]
+    rarity = inverse_document_frequency(terms, counts)
+    return saturated(rarity, counts, [len(document) for document in documents])
+
+
+def saturated(rarity: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]) -> list[float]:
+    """The score in 0..1 of each document; see `rank`.
+
+    Args:
+        rarity: the weight of each term.
+        counts: how often each document contains each of these terms.
+        lengths: the number of tokens of each document.
+    """
+    best = sum(rarity.values()) * (SATURATION + 1)
+    mean = sum(lengths) / len(lengths) if lengths else 0
+    scores = []
+    for count, length in zip(counts, lengths, strict=True):
+        norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) if mean else SATURATION
+        gained = sum(rarity[term] * n * (SATURATION + 1) / (n + norm) for term, n in count.items())
+        scores.append(gained / best if best else 0.0)
+    return scores
+
+
+def inverse_document_frequency(terms: Iterable[str], counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
+    """The weight of each term: always positive, and highest for a term that no document contains."""
+    found = {term: sum(term in count for count in counts) for term in terms}
+    return {term: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for term, n in found.items()}
+
+
+def fuse(rankings: Iterable[Sequence[Key]], k: int = 10, weights: Iterable[float] | None = None) -> dict[Key, float]:
+    """Reciprocal-rank fusion: each key with the sum of weight / (k + its rank, from 1) over all rankings, best first.
+
+    The default weight is 1.
+    """
+    scores: dict[Key, float] = {}
+    for ranking, weight in zip(rankings, weights or repeat(1.0), strict=False):
+        for place, key in enumerate(ranking, 1):
+            scores[key] = scores.get(key, 0.0) + weight / (k + place)
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
 
 MOST_PASSAGES = 3_000
 """The most passages of a page that are ranked: about as many as in a book of 500 pages."""

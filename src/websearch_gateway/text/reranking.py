@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from websearch_gateway.text.candidates import PRONOUN, Candidate, Features, Question
-from websearch_gateway.text.rank import bm25, inverse_document_frequency
+from websearch_gateway.text.passages import bm25, inverse_document_frequency
 from websearch_gateway.text.tokens import STOP_WORDS, stems, tokens_of_each, words
 
 if TYPE_CHECKING:

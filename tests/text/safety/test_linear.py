@@ -15,7 +15,7 @@ from websearch_gateway.models import Passage, Span
 from websearch_gateway.readers.formats.plain import csv_table, json_text
 from websearch_gateway.text.candidates import Document
 from websearch_gateway.text.carried_data import addresses_with_data, carried_characters
-from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.chunk import chunk, window
 from websearch_gateway.text.citation.cite import (
     from_utf16,
     in_code_points,
@@ -27,16 +27,15 @@ from websearch_gateway.text.citation.cite import (
 from websearch_gateway.text.citation.quotes import Quotable
 from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.evidence import find_evidence
-from websearch_gateway.text.invisible import strip_invisible_characters
 from websearch_gateway.text.markdown import LINK, blocks, lines, plain, without_comments
-from websearch_gateway.text.normalise import matching_form
-from websearch_gateway.text.passages import near_duplicates
+from websearch_gateway.text.passages import near_duplicates, rank
 from websearch_gateway.text.payload import one_line
-from websearch_gateway.text.rank import rank
+from websearch_gateway.text.query import matching_form
 from websearch_gateway.text.robots_txt import may_read, rules_for
 from websearch_gateway.text.sanitise import (
     clean_markdown,
     reads_like_orders,
+    strip_invisible_characters,
     suspicious,
     without_orders,
     wrap_untrusted,
@@ -44,7 +43,6 @@ from websearch_gateway.text.sanitise import (
 from websearch_gateway.text.secrets import credential_kind, credential_kind_in_address
 from websearch_gateway.text.tokens import estimate_tokens, tokens
 from websearch_gateway.text.urls import canonical, find_urls, host, strip_trackers
-from websearch_gateway.text.windows import window
 
 QUESTION = "How tall is the tower?"
 

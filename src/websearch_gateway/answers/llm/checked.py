@@ -16,7 +16,7 @@ from websearch_gateway.text.citation.quotes import Quotable, Quote, best_quotes
 from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.citation.support import is_claim, is_verbatim, support
 from websearch_gateway.text.markdown import LINK
-from websearch_gateway.text.rank import score_passages
+from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.sanitise import without_orders
 from websearch_gateway.text.tokens import estimate_tokens, query_terms
 from websearch_gateway.text.urls import canonical

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from websearch_gateway.docs_index.models import PageFacts, ScoredChunk, SymbolMatch
 from websearch_gateway.docs_index.rank import query as rank_query
 from websearch_gateway.docs_index.rank.query import Query
-from websearch_gateway.text.rank import fuse
+from websearch_gateway.text.passages import fuse
 
 RRF_K = 5
 TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT = 1.0, 0.8, 1.0

@@ -40,7 +40,7 @@ from websearch_gateway.results import (
     SourceInfo,
     WebSearchResponse,
 )
-from websearch_gateway.text.rank import ANSWERS
+from websearch_gateway.text.passages import ANSWERS
 
 _LINK = re.compile(r"\(?\[[^\]\n]*\]\((https?://[^\s()]+)\)\)?")
 

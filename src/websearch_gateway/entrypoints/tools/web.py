@@ -58,9 +58,8 @@ from websearch_gateway.results import (
     SearchResponse,
     WebSearchResponse,
 )
-from websearch_gateway.text.domains import MOST_DOMAINS
 from websearch_gateway.text.notes import unreadable_note
-from websearch_gateway.text.urls import host
+from websearch_gateway.text.urls import MOST_DOMAINS, host
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway

@@ -14,9 +14,8 @@ from websearch_gateway.readers.extraction import page
 from websearch_gateway.readers.extraction.extract import Extracted, extract_from
 from websearch_gateway.readers.extraction.render import Anchors
 from websearch_gateway.readers.formats.html import has_little_text, needs_scripts
-from websearch_gateway.text.invisible import strip_invisible_characters
 from websearch_gateway.text.markdown import LINK
-from websearch_gateway.text.sanitise import without_live_parts
+from websearch_gateway.text.sanitise import strip_invisible_characters, without_live_parts
 
 T = TypeVar("T")
 

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from websearch_gateway.readers.extraction import render
-from websearch_gateway.text.invisible import strip_invisible_characters
-from websearch_gateway.text.sanitise import clean_markdown
+from websearch_gateway.text.sanitise import clean_markdown, strip_invisible_characters
 
 _HIDDEN = (
     *("script", "style", "noscript", "template", "svg", "head", "title"),

@@ -24,7 +24,7 @@ from websearch_gateway.text.citation.facts import DENIES, Word, read, stem_set, 
 from websearch_gateway.text.citation.quotes import LEAST_WORDS, Quotable, Quote, best_quotes
 from websearch_gateway.text.language import language_of
 from websearch_gateway.text.numbers import unit_named
-from websearch_gateway.text.rank import score_passages
+from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.tokens import query_terms, words
 
 Support = Literal["verbatim", "paraphrase"]

@@ -15,7 +15,7 @@ from websearch_gateway.models import LOCAL, SearchRequest
 from websearch_gateway.sandbox import Sandbox, key_of
 from websearch_gateway.sandbox.keys import LLM_MODEL
 from websearch_gateway.settings.engines import ENGINES
-from websearch_gateway.text.normalise import LONGEST_QUERY
+from websearch_gateway.text.query import LONGEST_QUERY
 from websearch_gateway.text.urls import host
 
 QUESTION = "Who keeps the lighthouse of Skerry?"

@@ -16,7 +16,7 @@ from websearch_gateway.models import Caller, SafeSearch, WebSearchRequest
 from websearch_gateway.pipeline.web_results import LAST_PAGE
 from websearch_gateway.results import ErrorInfo, WebResult
 from websearch_gateway.text.codes import LANGUAGES, country_code
-from websearch_gateway.text.normalise import LONGEST_QUERY
+from websearch_gateway.text.query import LONGEST_QUERY
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
