@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.admin import cache_admin, doctor, operations
+from websearch_gateway.admin import maintenance, operations
 from websearch_gateway.pipeline import raw_engine, web_results, web_search
 from websearch_gateway.upstream import ledger, race
-from websearch_gateway.upstream.best_effort import BestEffort
+from websearch_gateway.upstream.health import BestEffort
 
 PATIENCE = 600.0
 """Seconds: the longest wait for what a healthy system does soon, such as the end of a process or of a request."""
@@ -33,8 +33,8 @@ def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
         (web_results, "GRACE_SECONDS"),
         (ledger, "_STATE_SECONDS"),
         (operations, "_STATE_SECONDS"),
-        (cache_admin, "COUNTING_SECONDS"),
-        (doctor, "PROBE_SECONDS"),
+        (maintenance, "COUNTING_SECONDS"),
+        (operations, "PROBE_SECONDS"),
     ):
         monkeypatch.setattr(module, name, 60.0)
     wait_for_state(monkeypatch, 60.0)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.clock import Clock
-from websearch_gateway.admin import cache_admin as cache_care
-from websearch_gateway.admin.cache_admin import PREFIXES, CacheAdmin
+from websearch_gateway.admin import maintenance
+from websearch_gateway.admin.maintenance import PREFIXES, CacheAdmin
 from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.results import ANSWERS, CHECK_SECONDS, WEB_RESULTS, ExactCache, Lifetimes
 from websearch_gateway.cache.semantic import question_row
@@ -240,7 +240,7 @@ class TestStats:
     async def test_the_work_is_bounded_and_says_so(
         self, process: Process, state: State, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(cache_care, "MOST_COUNTED", 40)
+        monkeypatch.setattr(maintenance, "MOST_COUNTED", 40)
         for number in range(41):
             await state.put(f"page/{number}", b"", 600)
         stats = await process.care.stats()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from websearch_gateway.admin.doctor import REASONS, REMEDIES, Doctor
+from websearch_gateway.admin.operations import REASONS, REMEDIES, Doctor
 from websearch_gateway.app import Gateway
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import Call, Hit, SearchResults

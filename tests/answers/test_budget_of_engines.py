@@ -8,7 +8,7 @@ from tests.opening import Open
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import Sandbox, key_of
 from websearch_gateway.sandbox.keys import LLM_MODEL
-from websearch_gateway.settings.engines import ENGINES
+from websearch_gateway.settings.vendors import ENGINES
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 FERRIES = SearchRequest("When do the ferries to the islands leave?")

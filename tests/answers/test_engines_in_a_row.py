@@ -13,7 +13,7 @@ from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import Sandbox, key_of
 from websearch_gateway.sandbox.keys import LLM_MODEL
-from websearch_gateway.settings.engines import ENGINES
+from websearch_gateway.settings.vendors import ENGINES
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 TOWER = SearchRequest("How tall is the Eiffel Tower?")

@@ -21,8 +21,7 @@ from websearch_gateway.models import (
     WebSearchRequest,
 )
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.recall import RateLimits, Recall
-from websearch_gateway.pipeline.search import SearchPipeline
+from websearch_gateway.pipeline.search import RateLimits, Recall, SearchPipeline
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.telemetry import Telemetry

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from tests.products import Noted
-from websearch_gateway.cache.pages import BlobCache
-from websearch_gateway.cache.similarity import (
+from websearch_gateway.cache.pages import (
     BLOCK_ROWS,
     PAUSE_SECONDS,
     TOO_SLOW,
     UNKNOWN_SCRIPT,
     UNRELATED,
+    BlobCache,
     Similarity,
     Subject,
     pack,

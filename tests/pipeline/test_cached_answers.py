@@ -12,9 +12,8 @@ from websearch_gateway.app.gateway import Caches, open_caches
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller, SearchQuery, Topic
-from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.recall import RateLimits
+from websearch_gateway.pipeline.search import CachedAnswers, RateLimits
 from websearch_gateway.results import CachedAnswer, Citation, SearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.settings import load_settings
 from websearch_gateway.state.memory import MemoryState

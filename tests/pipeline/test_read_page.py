@@ -7,8 +7,17 @@ from typing import Any, Literal
 
 import pytest
 
-from websearch_gateway.cache.pages import BlobCache, PageCache, page_key
-from websearch_gateway.cache.similarity import SLICE, TOO_SLOW, UNKNOWN_SCRIPT, UNRELATED, Similarity, vectors_key
+from websearch_gateway.cache.pages import (
+    SLICE,
+    TOO_SLOW,
+    UNKNOWN_SCRIPT,
+    UNRELATED,
+    BlobCache,
+    PageCache,
+    Similarity,
+    page_key,
+    vectors_key,
+)
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import (
     ForbiddenUrlError,
@@ -22,7 +31,7 @@ from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.read_page import CUT_OFF, MOST_QUERIES, Findings, PageReading, PassageFinder
-from websearch_gateway.pipeline.recall import RateLimits
+from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import Workers
 from websearch_gateway.results import PageContent
 from websearch_gateway.state.memory import MemoryState

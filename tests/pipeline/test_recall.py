@@ -13,7 +13,7 @@ from tests.patience import PATIENCE
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchRateLimitError
 from websearch_gateway.models import Caller, RawSearchRequest, SearchRequest, WebSearchRequest
-from websearch_gateway.pipeline.recall import RateLimits
+from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
@@ -120,7 +120,7 @@ FIFTY_CALLS = """
 import asyncio, pathlib, sys
 from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.models import Caller
-from websearch_gateway.pipeline.recall import RateLimits
+from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.state.sqlite import SqliteState
 
 async def main():
@@ -319,5 +319,5 @@ class TestSettings:
             await RateLimits(state, *limits).admit(LIMITED)
 
     def test_limits_is_not_imported_at_start(self):
-        check = "import sys, websearch_gateway.pipeline.recall; sys.exit('limits' in sys.modules)"
+        check = "import sys, websearch_gateway.pipeline.search; sys.exit('limits' in sys.modules)"
         assert subprocess.run([sys.executable, "-c", check]).returncode == 0

@@ -13,7 +13,7 @@ from websearch_gateway.errors import Exhausted, SearchAuthError
 from websearch_gateway.models import RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.sandbox import Sandbox, key_of
 from websearch_gateway.sandbox.keys import LLM_MODEL
-from websearch_gateway.settings.engines import ENGINES
+from websearch_gateway.settings.vendors import ENGINES
 
 QUESTION = "How tall is the Eiffel Tower?"
 WRONG = "wrong-0123456789abcdef"

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.state.keys import LONGEST, bounds, indexed, raw_key, text_key
+from websearch_gateway.state.shared import LONGEST, bounds, indexed, raw_key, text_key
 
 keys = st.text(st.characters(), max_size=20)
 long_keys = st.builds(

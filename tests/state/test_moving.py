@@ -1,6 +1,6 @@
 """Entries move from any backend to any other unchanged."""
 
-from websearch_gateway.admin.migrate import Migration
+from websearch_gateway.admin.maintenance import Migration
 from websearch_gateway.models import StateEntry
 from websearch_gateway.state import open_state
 from websearch_gateway.state.memory import MemoryState

@@ -22,7 +22,7 @@ async def work(state):
 ASK = f"""
 from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.models import Caller
-from websearch_gateway.pipeline.recall import RateLimits
+from websearch_gateway.pipeline.search import RateLimits
 
 async def work(state):
     rate_limits = RateLimits(state, "60/10minutes")

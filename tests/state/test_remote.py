@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.patience import PATIENCE
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.state.remote import CoalescedIncrements, Timeouts
+from websearch_gateway.state.shared import CoalescedIncrements, Timeouts
 
 
 class Foreign(Exception):

@@ -18,8 +18,7 @@ from tests.clock import Clock
 from tests.patience import PATIENCE
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.ports import BoundedState
-from websearch_gateway.state.sqlite import SqliteState
-from websearch_gateway.state.sqlite_file import MIGRATIONS
+from websearch_gateway.state.sqlite import MIGRATIONS, SqliteState
 
 CRASH = Path(__file__).parents[2] / "tools" / "crash.py"
 

@@ -15,7 +15,7 @@ from websearch_gateway.models import Call, PassagesRequest, SearchRequest, WebSe
 from websearch_gateway.net.span_attributes import child_span, note_reply
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 from websearch_gateway.sandbox.keys import engines
-from websearch_gateway.upstream.tracing import TracedUpstream, call_span, stage
+from websearch_gateway.upstream.telemetry import TracedUpstream, call_span, stage
 
 QUESTION = "How tall is the Eiffel Tower?"
 TOWER = SearchRequest(QUESTION)

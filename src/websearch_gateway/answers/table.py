@@ -1,4 +1,4 @@
-"""ENGINES, the ordered table of answer engines, derived from settings/engines.py. Importing it imports no engine."""
+"""ENGINES, the ordered table of answer engines, derived from settings/vendors.py. Importing it imports no engine."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings.engines import ENGINES as ROWS
-from websearch_gateway.settings.engines import EngineRow
+from websearch_gateway.settings.vendors import ENGINES as ROWS
+from websearch_gateway.settings.vendors import EngineRow
 
 if TYPE_CHECKING:
     import httpx2

@@ -10,23 +10,28 @@ from functools import partial
 
 import httpx2
 
-from websearch_gateway.admin.cache_admin import PREFIXES, CacheAdmin
-from websearch_gateway.admin.doctor import Doctor
-from websearch_gateway.admin.migrate import Migration
-from websearch_gateway.admin.operations import Operations
+from websearch_gateway.admin.maintenance import PREFIXES, CacheAdmin, Migration
+from websearch_gateway.admin.operations import Doctor, Operations
 from websearch_gateway.answers.table import Outside
-from websearch_gateway.app.domains import OperatorDomains, address_policy, outbound, trusted_domains
 from websearch_gateway.app.gateway import Caches, Gateway, open_caches
 from websearch_gateway.app.lazy_docs import LazyDocs, is_indexed, lazy_docs
 from websearch_gateway.app.page_reading import COMPOSE, SHORTLIST, WARM_UP, PageReaders, open_reading
-from websearch_gateway.app.upstreams import Upstreams, answering, open_engines, open_upstreams
+from websearch_gateway.app.upstreams import (
+    OperatorDomains,
+    Upstreams,
+    address_policy,
+    answering,
+    open_engines,
+    open_upstreams,
+    outbound,
+    trusted_domains,
+)
 from websearch_gateway.cache.results import RawResult, ResultCache
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.embedders import open_embedder, open_reranker, usd_per_million_tokens
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.claims import ClaimChecking
 from websearch_gateway.pipeline.cleaning import cleaned_answer
 from websearch_gateway.pipeline.guard import Guard
@@ -35,8 +40,7 @@ from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.raw_engine import Gathering, RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
-from websearch_gateway.pipeline.recall import R, RateLimits, Recall
-from websearch_gateway.pipeline.search import SearchPipeline
+from websearch_gateway.pipeline.search import CachedAnswers, R, RateLimits, Recall, SearchPipeline
 from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, HostedEngine, Reranker, State
@@ -49,8 +53,7 @@ from websearch_gateway.state.sqlite import SqliteState
 from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.upstream.layers import Layered
 from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
-from websearch_gateway.upstream.telemetry import Statistics, Telemetry
-from websearch_gateway.upstream.tracing import Traced
+from websearch_gateway.upstream.telemetry import Statistics, Telemetry, Traced
 from websearch_gateway.workers.pool import Workers
 
 

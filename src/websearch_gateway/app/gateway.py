@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
-from websearch_gateway.admin.cache_admin import CacheAdmin, Memory
-from websearch_gateway.admin.doctor import Doctor
-from websearch_gateway.admin.migrate import Migration
-from websearch_gateway.admin.operations import Operations
+from websearch_gateway.admin.maintenance import CacheAdmin, Memory, Migration
+from websearch_gateway.admin.operations import Doctor, Operations
 from websearch_gateway.app.lazy_docs import LazyDocs
 from websearch_gateway.cache.results import (
     ANSWERS,
@@ -27,12 +25,11 @@ from websearch_gateway.cache.results import (
 from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache, SimilarQuestions
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import LOCAL, Caller, Claim, RawSearchRequest, SearchRequest, WebSearchRequest
-from websearch_gateway.pipeline.cached_answers import SIMILAR, CachedAnswers
 from websearch_gateway.pipeline.claims import ClaimChecking
 from websearch_gateway.pipeline.guard import one_deadline
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
-from websearch_gateway.pipeline.search import SearchPipeline
+from websearch_gateway.pipeline.search import SIMILAR, CachedAnswers, SearchPipeline
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import Embedder, HostedEngine, Progress, Reranker, State, no_progress
 from websearch_gateway.results import (

@@ -10,12 +10,12 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
-from websearch_gateway.app.domains import OperatorDomains
 from websearch_gateway.app.page_reading import PageReaders
+from websearch_gateway.app.upstreams import OperatorDomains
 from websearch_gateway.errors import SearchError
 from websearch_gateway.ports import Embedder
 from websearch_gateway.settings import Settings
-from websearch_gateway.state.remote import require
+from websearch_gateway.state.shared import require
 from websearch_gateway.workers.child import Limits
 from websearch_gateway.workers.pool import WORKING_FOR, FairQueue, Workers
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from websearch_gateway.answers.extractive import compose, shortlist
-from websearch_gateway.app.domains import address_policy, outbound
-from websearch_gateway.cache.pages import BlobCache, PageCache
-from websearch_gateway.cache.similarity import Similarity
+from websearch_gateway.app.upstreams import address_policy, outbound
+from websearch_gateway.cache.pages import BlobCache, PageCache, Similarity
 from websearch_gateway.embedders.static import encode
 from websearch_gateway.models import Hit, SearchQuery
 from websearch_gateway.net.fetch import Fetcher, user_agent
@@ -22,7 +21,7 @@ from websearch_gateway.readers.robots_fetcher import RobotsFetcher
 from websearch_gateway.settings import Settings
 from websearch_gateway.text.passages import cut
 from websearch_gateway.upstream.layers import BoundedReader
-from websearch_gateway.upstream.tracing import TracedReader
+from websearch_gateway.upstream.telemetry import TracedReader
 from websearch_gateway.workers.child import prepare
 from websearch_gateway.workers.pool import Workers
 

@@ -40,7 +40,7 @@ from websearch_gateway.net.own_threads import in_cache_thread
 from websearch_gateway.ports import State
 from websearch_gateway.results import CacheMatch, WireModel
 from websearch_gateway.text.query import LONGEST_QUERY
-from websearch_gateway.upstream.best_effort import WAIT_SECONDS, BestEffort
+from websearch_gateway.upstream.health import WAIT_SECONDS, BestEffort
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors

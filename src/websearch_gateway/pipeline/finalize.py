@@ -29,7 +29,7 @@ from websearch_gateway.text.citation.quotes import quote_url
 from websearch_gateway.text.citation.references import Cited, with_marks
 from websearch_gateway.text.notes import nothing_found
 from websearch_gateway.text.urls import canonical, host, is_web_address, page_in, strip_trackers
-from websearch_gateway.upstream.tracing import stage
+from websearch_gateway.upstream.telemetry import stage
 
 MAX_SOURCES = 20
 """The most uncited pages that an answer lists."""

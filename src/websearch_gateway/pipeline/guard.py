@@ -33,7 +33,7 @@ from websearch_gateway.text.query import (
 from websearch_gateway.text.sanitise import suspicious
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
 from websearch_gateway.text.urls import domains, narrowed
-from websearch_gateway.upstream.tracing import stage
+from websearch_gateway.upstream.telemetry import stage
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -30,7 +30,7 @@ from websearch_gateway.text.carried_data import (
     identity,
 )
 from websearch_gateway.text.urls import PUNCTUATION, admitted, is_web_address, strip_trackers, tracker_pieces
-from websearch_gateway.upstream.best_effort import BestEffort
+from websearch_gateway.upstream.health import BestEffort
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.pipeline.cleaning import clean_items
 from websearch_gateway.pipeline.guard import Guard, Most, one_deadline, question
-from websearch_gateway.pipeline.recall import Recall
+from websearch_gateway.pipeline.search import Recall
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse
 from websearch_gateway.text.notes import nothing_found

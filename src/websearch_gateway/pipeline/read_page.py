@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from websearch_gateway.cache.pages import PageCache, content_hash, page_key
-from websearch_gateway.cache.similarity import UNKNOWN_SCRIPT, Similarity, Subject
+from websearch_gateway.cache.pages import UNKNOWN_SCRIPT, PageCache, Similarity, Subject, content_hash, page_key
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import (
     LOCAL,
@@ -25,7 +24,7 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.pipeline.guard import Guard, one_deadline, up_to
 from websearch_gateway.pipeline.provenance import Provenance
-from websearch_gateway.pipeline.recall import RateLimits
+from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED, Reranker, State, Workers, problem_of
 from websearch_gateway.results import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
 from websearch_gateway.text.chunk import PDF, window

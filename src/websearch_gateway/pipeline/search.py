@@ -2,28 +2,52 @@
 
 entrypoint -> 1 guard       may we ask the web this question?
               2 cache       is the answer stored, or is an identical call in flight?
-              3 rate limit  may this caller ask now? (`recall.py` does both)
+              3 rate limit  may this caller ask now? (`Recall` does both, for all searches)
               4 answer      the engine, or raw search and page reading when it fails
               5 finalize    verify, rank and clean the citations, price the call, store it -> entrypoint
+
+A fixed window of calls begins with its first one; when it ends, the count starts at zero. That is exact with one atomic
+addition per call, however many processes share the state. The known drawback: a caller who waits for the end of a
+window can once make up to twice the limit in a short time. A refused call does not count towards the next window.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from websearch_gateway.cache.results import Served, is_stopgap
-from websearch_gateway.models import LOCAL, Answer, Call, Caller, SearchRequest
+from websearch_gateway.cache.results import RawResult, ResultCache, Served, is_stopgap, stand_in
+from websearch_gateway.cache.semantic import Similar, SimilarQuestions
+from websearch_gateway.cache.single_flight import SingleFlight
+from websearch_gateway.errors import Exhausted, SearchNotConfiguredError, SearchValidationError, Unavailable
+from websearch_gateway.models import LOCAL, Answer, Call, Caller, SearchQuery, SearchRequest
 from websearch_gateway.net.own_threads import in_own_thread
+from websearch_gateway.net.span_attributes import child_span
 from websearch_gateway.pipeline.finalize import finalize
-from websearch_gateway.pipeline.guard import Guard, one_deadline, question, timeout_error
-from websearch_gateway.pipeline.recall import Recall
+from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline, question, timeout_error, up_to
 from websearch_gateway.pipeline.verification import Verification
-from websearch_gateway.ports import AnswerEngine, Progress, no_progress
-from websearch_gateway.results import SearchResponse
-from websearch_gateway.upstream.telemetry import Telemetry
+from websearch_gateway.ports import AnswerEngine, Progress, State, no_progress, problem_of
+from websearch_gateway.results import (
+    CachedAnswer,
+    FoundPage,
+    SearchResponse,
+    SimilarAnswer,
+    SimilarAnswers,
+    WebResult,
+    WebSearchResponse,
+)
+from websearch_gateway.upstream.health import BestEffort
+from websearch_gateway.upstream.telemetry import Telemetry, stage
+
+if TYPE_CHECKING:
+    from websearch_gateway.upstream.quota import Quota
+
 
 SMALL_CHARS = 4_000
 """Answers of up to this length are verified on the event loop, in a few milliseconds."""
@@ -92,3 +116,290 @@ async def _finalized(call: Call, answer: Answer) -> SearchResponse:
     """The response. A long answer is verified in a thread."""
     finish = partial(finalize, call.query, answer, responded_at=datetime.now(UTC), cost_usd=call.bill.usd)
     return finish() if len(answer.text) <= SMALL_CHARS else await in_own_thread(finish)
+
+
+R = TypeVar("R", SearchResponse, WebSearchResponse, RawResult)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall(Generic[R]):
+    """The cache of one kind of results with its limits. One per process and kind; safe for concurrent calls.
+
+    Attributes:
+        rate_limits: for calls that leave the cache.
+        cached_limits: for calls with a stored result, and for those that join an identical call.
+        state: its problem becomes a warning of every result.
+    """
+
+    cache: ResultCache[R]
+    single_flight: SingleFlight
+    rate_limits: RateLimits
+    cached_limits: RateLimits
+    state: State
+
+    async def __call__(
+        self,
+        checked: CheckedQuery,
+        call: Call,
+        ask: Callable[[Call], Awaitable[Served[R]]],
+        *,
+        use_cache: bool = True,
+    ) -> Served[R]:
+        """The result, with the warnings of the guard; `ask` gets a new one after the caller was admitted.
+        A stale one stands in if `ask` fails.
+
+        Raises:
+            SearchRateLimitError: a limit is reached.
+            SearchError: what `ask` raises.
+        """
+        served = await (self._recalled if use_cache else self._asked)(checked.query, call, ask)
+        problem = problem_of(self.state)
+        return _warned(served, checked.warnings, (str(problem),) if problem else ())
+
+    async def _asked(self, query: SearchQuery, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
+        await self.rate_limits.admit(call.caller)
+        return await ask(replace(call, query=query))
+
+    async def _recalled(self, query: SearchQuery, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
+        caller = call.caller
+        left = False
+
+        async def begin(tell: Progress) -> Served[R]:
+            nonlocal left
+            with child_span("cache"):
+                known = await self.cache.get(query, caller)
+            if known is not None:
+                return known
+            left = True
+            await self.rate_limits.admit(caller)
+            try:
+                return await ask(replace(call, query=query, progress=tell))
+            except (Unavailable, Exhausted) as error:
+                return await stand_in(self.cache, query, caller, error)
+
+        with child_span("cache"):
+            known = self.cache.recent(query, caller)
+        if known is not None:
+            await self.cached_limits.admit(caller)
+            return known
+        key = self.cache.key(query, caller)
+        served, joined = await self.single_flight.join(key, begin, call.progress, user=caller.user)
+        if not left:
+            await self.cached_limits.admit(caller)
+        if joined:  # the first caller is billed
+            return Served(self.cache.kind.unbilled(served.response), served.saved_usd, joined=True)
+        return served
+
+
+def _warned(served: Served[R], before: Sequence[str], after: Sequence[str]) -> Served[R]:
+    if not before and not after:
+        return served
+    warnings = (*before, *served.response.warnings, *after)
+    return served._replace(response=served.response.model_copy(update={"warnings": warnings}))
+
+
+class RateLimits:
+    """The rate limit of one kind of call. While the state is unavailable, it counts in this process only.
+
+    Args:
+        per_user: the limit for the calls of one user, as `N/PERIOD` (`20/10minutes`); empty for no limit.
+        overall: the limit for the calls of all users, in the same form. Instances that have it share its count.
+        setting: the setting that `per_user` comes from. Each setting has its own counts.
+        here: holds the counts of this process, for when the state is unavailable. Instances that share it also share
+            the count of `overall` there; without it each instance counts alone.
+        clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        per_user: str = "20/10minutes",
+        overall: str = "",
+        *,
+        setting: str = "RATE_LIMIT",
+        here: State | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._state = state
+        self._per_user = per_user
+        self._overall = overall
+        self._setting = setting
+        self._here = here
+        self._clock = clock
+        self._quota: Quota | None = None
+        self._best_effort = BestEffort("Rate limits are counted in this process only")
+
+    @stage("rate_limit")
+    async def admit(self, caller: Caller) -> None:
+        """Count one call of `caller`.
+
+        Raises:
+            SearchRateLimitError: the limit is reached; `retry_after` is the rest of the window in whole seconds.
+            SearchNotConfiguredError: the setting or GLOBAL_RATE_LIMIT is not of the form `N/PERIOD`.
+        """
+        if not self._per_user and not self._overall:
+            return
+        quota = await self._loaded()
+        user = _pseudonym(caller)
+
+        async def charge() -> bool:
+            await quota.charge(user)
+            return True
+
+        if not await self._best_effort(charge, otherwise=False, seconds=None):
+            await quota.charge_here(user)
+
+    async def give_back(self, caller: Caller) -> None:
+        """Uncount one admitted call that called no upstream. Does nothing if the state is unavailable."""
+        if (quota := self._quota) is None:
+            return
+
+        async def refund() -> bool:
+            await quota.refund(_pseudonym(caller))
+            return True
+
+        await self._best_effort(refund, otherwise=False, seconds=None)
+
+    async def warm_up(self) -> None:
+        """Load everything that the first call would wait for.
+
+        Raises:
+            SearchNotConfiguredError: as `admit`.
+        """
+        await self._loaded()
+
+    async def _loaded(self) -> Quota:
+        if self._quota is None:
+            quota = await asyncio.to_thread(self._make_quota)
+            self._quota = self._quota or quota
+        return self._quota
+
+    def _make_quota(self) -> Quota:
+        # Importing `limits` is slow, so it happens in a thread, at the first call.
+        from websearch_gateway.upstream.quota import Quota
+
+        return Quota(self._state, self._per_user, self._overall, self._clock, self._setting, self._here)
+
+
+def _pseudonym(caller: Caller) -> str:
+    """A digest of the user, so that the state does not reveal the user."""
+    return hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+MOST_SIMILAR = 20
+
+SIMILAR = 0.72
+"""The least cosine of a similar question, unless a caller gives one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedAnswers:
+    """Serves cached results without calling an upstream. One per process.
+
+    Attributes:
+        answers: the cache of `search_web`.
+        similar_questions: finds the results of all tools; None where the semantic cache is off.
+    """
+
+    guard: Guard
+    answers: ResultCache[SearchResponse]
+    similar_questions: SimilarQuestions | None
+    rate_limits: RateLimits
+    telemetry: Telemetry
+    deadline_seconds: float
+
+    async def search(self, text: str, caller: Caller) -> CachedAnswer:
+        """The cached answer of `search_web`; without one, the cached result of any tool for the same question.
+
+        The answer is for the query with default parameters; other results may have any parameters.
+
+        Raises:
+            SearchValidationError: the question is unacceptable.
+            SearchRateLimitError: the caller asked the cache too often.
+            SearchTimeoutError: the state did not answer in time.
+        """
+        with self.telemetry.call(text, tool="search_cached") as event:
+            query = self._checked(text, caller)
+            async with one_deadline(self.deadline_seconds):
+                await self.rate_limits.admit(caller)
+                found = await self._found(query, caller)
+            event.served("cache", len(found.citations or found.results), cache=found.cache)
+            return found
+
+    async def similar(self, text: str, caller: Caller, *, threshold: float = SIMILAR, limit: int = 5) -> SimilarAnswers:
+        """The cached results of similar questions, the most similar first.
+
+        Args:
+            threshold: the least similarity (cosine), 0 to 1.
+            limit: the most results, 1 to MOST_SIMILAR.
+
+        Raises:
+            SearchValidationError: the question, the threshold or the limit is unacceptable.
+            SearchNotConfiguredError: the semantic cache is off.
+            SearchRateLimitError: the caller asked the cache too often.
+            SearchTimeoutError: the state did not answer in time.
+        """
+        with self.telemetry.call(text, tool="search_similar") as event:
+            query = self._checked(text, caller)
+            if not 0 <= threshold <= 1:
+                raise _out_of_range("threshold", "a number from 0 to 1")
+            most, warnings = up_to(("limit",), limit, MOST_SIMILAR)
+            if self.similar_questions is None:
+                raise SearchNotConfiguredError("The semantic cache is off. Set SEMANTIC_CACHE=true to turn it on.")
+            async with one_deadline(self.deadline_seconds):
+                await self.rate_limits.admit(caller)
+                found = await self.similar_questions.find(query, caller, least=threshold, most=most)
+            event.served("cache", len(found))
+            return SimilarAnswers(results=tuple(map(_shown, found)), warnings=warnings)
+
+    async def _found(self, query: SearchQuery, caller: Caller) -> CachedAnswer:
+        known = self.answers.recent(query, caller) or await self.answers.get(query, caller)
+        if known is not None:
+            return CachedAnswer(**dict(known.response), found=True, tool="search_web")
+        similar = await self.similar_questions.same(query, caller) if self.similar_questions else None
+        if similar is None:
+            return CachedAnswer()
+        response = similar.served.response
+        if isinstance(response, SearchResponse):
+            return CachedAnswer(**dict(response), found=True, tool="search_web")
+        return CachedAnswer(
+            found=True,
+            tool=_tool(similar),
+            results=_pages(response.results),
+            provider=response.results[0].provider,
+            cache=response.cache,
+            age_seconds=response.age_seconds,
+            warnings=response.warnings,
+        )
+
+    def _checked(self, text: str, caller: Caller) -> SearchQuery:
+        return self.guard.check(SearchQuery(text), routed=caller.has_specialists).query
+
+
+def _out_of_range(field: str, demand: str) -> SearchValidationError:
+    return SearchValidationError(f"`{field}` must be {demand}.", details={"field": field, "allowed": demand})
+
+
+def _shown(similar: Similar) -> SimilarAnswer:
+    answer = SimilarAnswer(
+        query=similar.query.text,
+        tool=_tool(similar),
+        similarity=round(similar.similarity, 4),
+        age_seconds=round(similar.served.age_seconds, 1),
+    )
+    response: SearchResponse | WebSearchResponse = similar.served.response
+    if isinstance(response, WebSearchResponse):
+        provider = response.results[0].provider
+        return answer.model_copy(update={"results": _pages(response.results), "provider": provider})
+    shared = ("text", "citations", "sources", "provider", "model", "responded_at")
+    return answer.model_copy(update={name: getattr(response, name) for name in shared})
+
+
+def _pages(results: Sequence[WebResult]) -> tuple[FoundPage, ...]:
+    return tuple(FoundPage(title=one.title, link=one.link, snippet=one.snippet) for one in results)
+
+
+def _tool(similar: Similar) -> str:
+    if similar.kind == "answers":
+        return "search_web"
+    return "search_news" if similar.query.topic == "news" else "web_search"

@@ -26,7 +26,7 @@ from websearch_gateway.models import (
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, Most, one_deadline, question
 from websearch_gateway.pipeline.raw_engine import PAGE_SECONDS
-from websearch_gateway.pipeline.recall import Recall
+from websearch_gateway.pipeline.search import Recall
 from websearch_gateway.pipeline.web_results import (
     MOST_SENT,
     Choice,
@@ -45,8 +45,7 @@ from websearch_gateway.ports import Progress, Reader, Searcher, Workers, no_prog
 from websearch_gateway.results import Filters, FilterState, WebSearchResponse
 from websearch_gateway.text.notes import nothing_found
 from websearch_gateway.upstream.race import ProviderSelection
-from websearch_gateway.upstream.telemetry import Telemetry
-from websearch_gateway.upstream.tracing import stage
+from websearch_gateway.upstream.telemetry import Telemetry, stage
 
 SEARCH_SHARE = 2 / 3
 """The share of a call's time that searching may take, so that time for the pages remains after a slow provider."""

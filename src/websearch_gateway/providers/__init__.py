@@ -1,4 +1,4 @@
-"""Raw search vendors, one small file of pure functions each, in the order of settings/providers.py.
+"""Raw search vendors, one small file of pure functions each, in the order of settings/vendors.py.
 
 To add one, follow docs/adding-a-provider.md. `net/searcher.py` handles network, retries and errors for all of them.
 """
@@ -16,8 +16,8 @@ from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import Capabilities
 from websearch_gateway.ports import Provider
 from websearch_gateway.settings import Settings
-from websearch_gateway.settings.providers import PROVIDERS as ROWS
-from websearch_gateway.settings.providers import ProviderRow
+from websearch_gateway.settings.vendors import PROVIDERS as ROWS
+from websearch_gateway.settings.vendors import ProviderRow
 
 __all__ = ["PROVIDERS", "Entry", "absent", "advice", "configured"]
 

@@ -1,6 +1,6 @@
 """The only reader of the environment. `make docs` lists all settings.
 
-Fields are in `groups.py`, `providers.py` and `engines.py`. Names are those of environment variables; a TOML file uses
+Fields are in `groups.py` and, for the vendors, `vendors.py`. Names are those of environment variables; a TOML file uses
 the same names in lower case. Flags override the environment, and the environment overrides the file. The file is
 `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`, else `config.toml` in the user's configuration folder (platformdirs).
 """
@@ -21,7 +21,6 @@ from pydantic import SecretStr, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings.engines import EngineSettings
 from websearch_gateway.settings.groups import (
     APP_NAME,
     DEFAULT_TOOLSETS,
@@ -36,7 +35,7 @@ from websearch_gateway.settings.groups import (
     login_secrets,
     masked,
 )
-from websearch_gateway.settings.providers import ProviderSettings
+from websearch_gateway.settings.vendors import EngineSettings, ProviderSettings
 
 _log = logging.getLogger(__name__)
 

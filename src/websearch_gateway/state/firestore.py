@@ -28,8 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
-from websearch_gateway.state.keys import bounds, indexed, raw_key, text_key
-from websearch_gateway.state.remote import CoalescedIncrements, Timeouts, require
+from websearch_gateway.state.shared import CoalescedIncrements, Timeouts, bounds, indexed, raw_key, require, text_key
 
 if TYPE_CHECKING:
     from google.api_core.retry import AsyncRetry

@@ -12,8 +12,7 @@ from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import StateEntry, StateProblem, StateUsage
 from websearch_gateway.ports import State
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.state.sqlite import SqliteState
-from websearch_gateway.state.sqlite_file import UNUSABLE_FILE
+from websearch_gateway.state.sqlite import UNUSABLE_FILE, SqliteState
 
 RETRY_SECONDS = 30.0
 """The wait before the file is tried again; it doubles each time, up to LONGEST_RETRY_SECONDS."""

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Literal
 from websearch_gateway.errors import SearchBudgetError, SearchError, StateUnavailable
 from websearch_gateway.models import Bill, Call
 from websearch_gateway.ports import Embedder, State
-from websearch_gateway.upstream.best_effort import BestEffort
-from websearch_gateway.upstream.health import BOUNDS
+from websearch_gateway.upstream.health import BOUNDS, BestEffort
 from websearch_gateway.upstream.telemetry import CallRecord
 
 if TYPE_CHECKING:

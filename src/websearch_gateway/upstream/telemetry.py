@@ -1,27 +1,38 @@
-"""One event per tool call, never the query, the results or the pages; and the figures of all calls of this process.
+"""One event and one span per tool call, with child spans; and the figures of all calls of this process.
 
-Logging goes through the standard library: a process that configures nothing stays silent.
+Nothing here holds a query, a result, a page, a key, a user or a URL: only names from the code, codes, numbers and
+hosts. Logging goes through the standard library: a process that configures nothing stays silent. Spans use only the API
+of OpenTelemetry, which records nothing until `entrypoints/lifecycle.py` or the surrounding process sets up its SDK;
+below a call that is not recorded they cost almost nothing. Upstreams are untrusted, so they get no trace context.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
+import inspect
 import logging
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from functools import partial
 from operator import attrgetter
 from secrets import token_bytes
 from types import TracebackType
-from typing import get_args
+from typing import Any, TypeVar, cast, get_args
+
+from opentelemetry.trace import Span, SpanKind
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
+from websearch_gateway.models import Call, Deadline, Page
+from websearch_gateway.net.span_attributes import TRACER, UNRECORDED, child_span, note_host, outcome_of, recorded
+from websearch_gateway.ports import Reader
 from websearch_gateway.results import CacheState, SearchResponse
 from websearch_gateway.upstream.health import Distribution, Histogram
-from websearch_gateway.upstream.tracing import call_span
 
 _log = logging.getLogger(__name__)
 
@@ -310,3 +321,97 @@ def quantiles(values: Sequence[float]) -> tuple[float, ...]:
     """The values at QUANTILES of the sorted `values`; empty without values."""
     ordered = sorted(values)
     return tuple(ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in QUANTILES) if ordered else ()
+
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def call_span(
+    name: str, kind: SpanKind = SpanKind.INTERNAL, carrier: Mapping[str, str] | None = None
+) -> AbstractContextManager[Span]:
+    """The span of a whole call: a child of the caller's span if `carrier` names one, else of the current span.
+
+    Args:
+        carrier: may hold the caller's `traceparent` and `tracestate` (https://www.w3.org/TR/trace-context/).
+    """
+    remote = TraceContextTextMapPropagator().extract(carrier) if carrier and "traceparent" in carrier else None
+    span = TRACER.start_span(name, remote, kind)
+    # An unrecorded span becomes current too, so that spans below it do not start traces of their own.
+    return recorded(span) if span.get_span_context().is_valid else UNRECORDED
+
+
+def stage(name: str) -> Callable[[F], F]:
+    """A decorator that gives a sync or async function a child span."""
+
+    def decorate(function: F) -> F:
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def staged(*args: Any, **kwargs: Any) -> Any:
+                with child_span(name):
+                    return await function(*args, **kwargs)
+
+        else:
+
+            @functools.wraps(function)
+            def staged(*args: Any, **kwargs: Any) -> Any:
+                with child_span(name):
+                    return function(*args, **kwargs)
+
+        return cast("F", staged)
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The layer that gives its call a child span: that of a stage."""
+
+    name: str
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """The result of `call()`."""
+        with child_span(self.name):
+            return await call()
+
+
+@dataclass(frozen=True, slots=True)
+class TracedUpstream:
+    """The layer around the calls of an upstream. Its span has the host, the last HTTP status and the retries."""
+
+    upstream: str
+
+    async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call) -> T:
+        """The result of `ask()`."""
+        watch = call.caller.watch
+        if watch is not None:
+            watch.note(self.upstream, "")
+        started, outcome = time.monotonic(), "ok"
+        try:
+            with child_span(f"upstream {self.upstream}", SpanKind.CLIENT):
+                return await ask()
+        except BaseException as error:
+            outcome = outcome_of(error)
+            raise
+        finally:
+            if watch is not None:
+                watch.note(self.upstream, outcome, time.monotonic() - started)
+
+
+@dataclass(frozen=True, slots=True)
+class TracedReader:
+    """A Reader that gives each read a child span."""
+
+    reader: Reader
+
+    @property
+    def name(self) -> str:
+        """The reader's name."""
+        return self.reader.name
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        """See `ports.Reader.read`."""
+        with child_span("read page", SpanKind.CLIENT):
+            note_host(url)
+            return await self.reader.read(url, deadline, known)

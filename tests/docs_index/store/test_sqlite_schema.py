@@ -10,7 +10,7 @@ from websearch_gateway.docs_index.models import Symbol, TextQuery
 from websearch_gateway.docs_index.store import sqlite_schema
 from websearch_gateway.docs_index.store.sqlite import SqliteDatabase, SqliteDocs
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.sql.sqlite import migrate
+from websearch_gateway.sql import migrate
 
 
 def test_a_file_of_an_earlier_version_is_brought_up_to_date(tmp_path, monkeypatch):

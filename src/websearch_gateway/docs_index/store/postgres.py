@@ -27,7 +27,7 @@ from websearch_gateway.docs_index.store.sql.database import (
 )
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.sql.postgres import CONNECTION, quieten
+from websearch_gateway.sql import CONNECTION, quieten
 from websearch_gateway.text.tokens import words
 
 if TYPE_CHECKING:

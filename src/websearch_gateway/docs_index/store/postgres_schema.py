@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.sql.postgres import migration
+from websearch_gateway.sql import migration
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -30,7 +30,7 @@ from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.docs_index.store.sqlite_schema import MIGRATIONS
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.net.own_threads import in_cache_thread
-from websearch_gateway.sql.sqlite import code, created, is_damaged, is_locked, migrate, opened
+from websearch_gateway.sql import code, created, is_damaged, is_locked, migrate, opened
 
 if TYPE_CHECKING:
     import sqlite3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from websearch_gateway.sql.sqlite import Step
+from websearch_gateway.sql import Step
 
 if TYPE_CHECKING:
     import sqlite3

@@ -33,7 +33,7 @@ from websearch_gateway.entrypoints.unreadable import ESCAPED_HALF
 from websearch_gateway.errors import SearchRateLimitError, SearchValidationError, shown
 from websearch_gateway.models import Caller
 from websearch_gateway.settings import Settings
-from websearch_gateway.upstream.tracing import call_span
+from websearch_gateway.upstream.telemetry import call_span
 
 _log = logging.getLogger(__name__)
 

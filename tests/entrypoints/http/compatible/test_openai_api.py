@@ -14,7 +14,7 @@ from websearch_gateway.entrypoints.http.compatible.openai_api import answered, c
 from websearch_gateway.models import LOCAL, SearchRequest
 from websearch_gateway.sandbox import Sandbox, key_of
 from websearch_gateway.sandbox.keys import LLM_MODEL
-from websearch_gateway.settings.engines import ENGINES
+from websearch_gateway.settings.vendors import ENGINES
 from websearch_gateway.text.query import LONGEST_QUERY
 from websearch_gateway.text.urls import host
 

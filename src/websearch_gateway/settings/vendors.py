@@ -1,6 +1,8 @@
-"""PROVIDERS, the ordered table of search vendors. Settings, providers, sandbox and documents derive from it.
+"""ENGINES and PROVIDERS, the ordered tables of vendors. Settings, engines, providers, sandbox and documents derive from
+them.
 
-The code of a provider is the file with its name in `providers/`; docs/adding-a-provider.md says what belongs in it.
+The code of a row is the file with its name in `answers/` or `providers/`; docs/adding-an-engine.md and
+docs/adding-a-provider.md say what belongs in it.
 """
 
 from __future__ import annotations
@@ -11,7 +13,67 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, create_model
 
-from websearch_gateway.settings.groups import Key, OptionalUrl, SettingsGroup, Url
+from websearch_gateway.settings.groups import Key, Names, OptionalUrl, SettingsGroup, Text, Url
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRow:
+    """A vendor whose model searches and answers.
+
+    Attributes:
+        name: lower case; also the name of its module in `answers/`, and the start of its settings' names.
+        title: as the vendor writes it.
+        base_url: the part before the vendor's own path.
+        models: the default models in order; the first is the cheapest without an end in the next year, unless the next
+            one takes over.
+    """
+
+    name: str
+    title: str
+    base_url: str
+    models: tuple[str, ...]
+
+
+ENGINES: tuple[EngineRow, ...] = (
+    EngineRow("openai", "OpenAI", "https://api.openai.com/v1", ("gpt-5-nano", "gpt-6-luna")),
+    EngineRow("anthropic", "Anthropic", "https://api.anthropic.com", ("claude-haiku-5-5",)),
+    EngineRow("gemini", "Gemini", "https://generativelanguage.googleapis.com", ("gemini-3.5-flash-lite",)),
+    EngineRow("perplexity", "Perplexity", "https://api.perplexity.ai", ("perplexity/sonar",)),
+)
+
+
+class _OwnModel(SettingsGroup):
+    """The settings that belong to no row."""
+
+    answer_engines: Names = Field(
+        (),
+        description=f"Answer engines in order: {', '.join(row.name for row in ENGINES)}, llm. Default: all configured "
+        "ones. Quotes from raw search always come last.",
+    )
+    llm_base_url: OptionalUrl = Field(
+        None,
+        description="Your own model: any OpenAI-compatible chat completions server, such as "
+        "`http://localhost:11434/v1`. It writes from the pages that raw search finds.",
+    )
+    llm_model: Text = Field(None, description="The name of its model (needs LLM_BASE_URL too).")
+    llm_api_key: Key = Field(None, description="Its key, if it requires one.")
+    llm_evidence_tokens: int = Field(
+        6000, ge=500, le=100_000, description="The most tokens of pages in its prompt; less than its context."
+    )
+    gemini_resolve_links: bool = Field(
+        False,
+        description="Resolve Gemini's source links through Google's redirect. Google's terms may forbid this to "
+        "programs.",
+    )
+
+
+def _engine_settings(row: EngineRow) -> dict[str, Any]:
+    models = "Models in order; if one is gone, the next is used."
+    return {
+        f"{row.name}_api_key": (Key, Field(None, description=f"Key for {row.title}.")),
+        f"{row.name}_base_url": (Url, Field(row.base_url, description=f"Base URL of {row.title}'s API.")),
+        f"{row.name}_models": (Names, Field(row.models, description=models)),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +158,7 @@ PROVIDERS: tuple[ProviderRow, ...] = (
 )
 
 
-def _settings_of(row: ProviderRow) -> dict[str, Any]:
+def _provider_settings(row: ProviderRow) -> dict[str, Any]:
     """The definitions of the row's own settings, by name."""
     note = f" {row.note}" if row.note else ""
     found: dict[str, Any] = {}
@@ -114,13 +176,21 @@ def _settings_of(row: ProviderRow) -> dict[str, Any]:
 
 if TYPE_CHECKING:
 
+    class EngineSettings(_OwnModel):
+        """Answer engines"""
+
     class ProviderSettings(SettingsGroup):
         """Search providers"""
 else:
-    ProviderSettings = create_model(
+
+    def _group(name: str, title: str, base: type[SettingsGroup], settings: list[dict[str, Any]]) -> type[SettingsGroup]:
+        fields = {name: definition for row in settings for name, definition in row.items()}
+        return create_model(name, __base__=base, __doc__=title, __module__=__name__, **fields)
+
+    EngineSettings = _group("EngineSettings", "Answer engines", _OwnModel, list(map(_engine_settings, ENGINES)))
+    ProviderSettings = _group(
         "ProviderSettings",
-        __base__=SettingsGroup,
-        __doc__="Search providers",
-        __module__=__name__,
-        **{name: definition for row in PROVIDERS if not row.engine for name, definition in _settings_of(row).items()},
+        "Search providers",
+        SettingsGroup,
+        [_provider_settings(row) for row in PROVIDERS if not row.engine],
     )

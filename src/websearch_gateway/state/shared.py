@@ -1,14 +1,16 @@
-"""What backends behind a network share: a time limit for each verb, merged increments, and libraries that are
-extras.
+"""What backends share: keys of limited size, and for those behind a network a time limit for each verb, merged
+increments, and libraries that are extras.
 
-A verb is cut off even if its library hangs. Increments of one counter that wait at the same time become one request,
-since otherwise a busy counter gets a request for every call of every process, and Firestore recommends at most about
-one write per second to a document. Each caller still gets its own value, as if it had added alone.
+The byte order of keys is the order of code points. A verb is cut off even if its library hangs. Increments of one
+counter that wait at the same time become one request, since otherwise a busy counter gets a request for every call of
+every process, and Firestore recommends at most about one write per second to a document. Each caller still gets its own
+value, as if it had added alone.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import importlib.util
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -16,6 +18,51 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
+
+LONGEST = 700
+"""The most bytes of an index entry.
+
+Firestore indexes the first 1,500 bytes of a text (https://firebase.google.com/docs/firestore/quotas), in which each of
+our bytes above 127 takes two; PostgreSQL rejects index rows above about 2,700 bytes.
+"""
+
+_KEPT = 640
+
+
+def indexed(key: str) -> bytes:
+    """The form of `key` in an index: the key itself, or the beginning of a long key with a digest of the whole.
+
+    Long keys with the same beginning have no defined order.
+    """
+    raw = raw_key(key)
+    if len(raw) <= LONGEST:
+        return raw
+    return raw[:_KEPT] + hashlib.blake2b(raw, digest_size=30).hexdigest().encode()
+
+
+def bounds(prefix: str, after: str = "") -> tuple[bytes, bytes]:
+    """The range of all keys that start with `prefix` and follow `after`, as (first, end); the end is exclusive.
+
+    If the prefix is long, the range may contain other keys too.
+    """
+    start = raw_key(prefix)[:_KEPT]
+    # UTF-8 contains no byte 255, so incrementing the last byte of the start gives the end of the range.
+    end = start[:-1] + bytes([start[-1] + 1]) if start else b"\xff"
+    return (max(start, indexed(after) + b"\0") if after else start), end
+
+
+def raw_key(key: str) -> bytes:
+    """The bytes of any text, even with lone surrogates."""
+    return key.encode("utf-8", "surrogatepass")
+
+
+def text_key(raw: bytes) -> str | None:
+    """The reverse of `raw_key`; None for bytes that are not one of our keys."""
+    try:
+        return raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -1,13 +1,22 @@
-"""Cache operations: report size, age and use of the entries in the shared state, and clear the cache."""
+"""Care for the shared state: report size, age and use of its entries, clear the cache, copy it to another backend.
+
+A copy only reads its source. Each entry is read back from the target before it counts. After each page of entries the
+target gets a progress note, so an interrupted run resumes there. A target that was emptied meanwhile has lost the note
+too, so it gets everything again.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
+import re
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, Protocol
 
 from pydantic import ValidationError
@@ -15,10 +24,10 @@ from pydantic import ValidationError
 from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.results import Stamp, advance, question_name
 from websearch_gateway.cache.semantic import wordings
-from websearch_gateway.errors import SearchValidationError, StateUnavailable
-from websearch_gateway.models import StateEntry, StateUsage
+from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, StateUnavailable
+from websearch_gateway.models import LOCAL, Caller, StateEntry, StateUsage
 from websearch_gateway.ports import BoundedState, State, problem_of
-from websearch_gateway.results import CacheClearResult, CacheState, CacheStats
+from websearch_gateway.results import CacheClearResult, CacheState, CacheStats, MigrateResult
 from websearch_gateway.text.query import checked_query
 from websearch_gateway.upstream.ledger import Ledger
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry
@@ -253,3 +262,108 @@ def _kept(entry: StateEntry) -> Content:
     """Pages and their vectors share one lifetime, so the remaining lifetime gives their age."""
     age = None if entry.ttl is None else max(KEEP_SECONDS - entry.ttl, 0.0)
     return Content(entry.key, len(entry.value), age)
+
+
+_NOTES = "migration/"
+_NOTE_SECONDS = 7 * 86_400.0
+_ENTRIES_AT_ONCE = 32
+_FILE = re.compile(r"sqlite:///([A-Za-z0-9_][A-Za-z0-9_.-]*)")
+
+_Outcome = Literal["copied", "counters", "already_there", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """Copies `source` to the target that a caller names, if the caller may name it.
+
+    Args:
+        source_url: its `STATE_URL`, to recognise a target that is the source.
+        open_state: makes the State of another such URL.
+        data_dir: the folder of local files.
+    """
+
+    source: State
+    source_url: str
+    open_state: Callable[[str], State]
+    data_dir: Path
+
+    async def migrate(self, target_url: str, caller: Caller = LOCAL, *, counters: bool = False) -> MigrateResult:
+        """Copy every entry that has not expired, with its remaining lifetime.
+
+        A local caller may name any target. A remote caller may only name a new file in the data folder: otherwise the
+        gateway would send all its users' queries to a database of the caller's choice.
+
+        Args:
+            counters: copy the counts of limits and costs too. Where the target has already counted, its own number
+                stays.
+
+        Raises:
+            ForbiddenUrlError: the caller may not name that target.
+            SearchValidationError: the target is the source.
+            SearchNotConfiguredError: the target is not a `STATE_URL`.
+            StateUnavailable: one of the two failed; the next run resumes here.
+        """
+        target_url = self._allowed(target_url.strip(), caller)
+        if target_url == self.source_url:
+            raise SearchValidationError("The target is the state that is in use already.")
+        target = self.open_state(target_url)
+        try:
+            return await self._copy_all(target, counters, MigrateResult(target=target_url.partition("://")[0]))
+        finally:
+            await target.close()
+
+    def _allowed(self, target_url: str, caller: Caller) -> str:
+        if caller == LOCAL:
+            return target_url
+        if (file := _FILE.fullmatch(target_url)) is None:
+            raise ForbiddenUrlError(
+                "With a token the target must be a file in the data folder, sqlite:///NAME. For any other "
+                "target, run `websearch-gateway cache migrate` on the gateway's machine."
+            )
+        return f"sqlite:///{self.data_dir / file[1]}"
+
+    async def _copy_all(self, target: State, counters: bool, result: MigrateResult) -> MigrateResult:
+        identity = repr((self.source_url, counters)).encode()
+        note = f"{_NOTES}{hashlib.blake2b(identity, digest_size=16).hexdigest()}"
+        after = (await target.get(note) or b"").decode("utf-8", "surrogatepass")
+        tally: Counter[str] = Counter()
+        async with aclosing(self._pages(after, counters)) as pages:
+            async for page in pages:
+                tally.update(await asyncio.gather(*(_copy(entry, target) for entry in page)))
+                await target.put(note, page[-1].key.encode("utf-8", "surrogatepass"), _NOTE_SECONDS)
+        await target.delete(note)
+        return result.model_copy(update={**tally, "resumed": bool(after)})
+
+    async def _pages(self, after: str, counters: bool) -> AsyncGenerator[Sequence[StateEntry], None]:
+        page: list[StateEntry] = []
+        async for entry in self.source.entries("", after):
+            if entry.key.startswith(_NOTES) or (entry.counts and not counters):
+                continue
+            page.append(entry)
+            if len(page) == _ENTRIES_AT_ONCE:
+                yield page
+                page = []
+        if page:
+            yield page
+
+
+async def _copy(entry: StateEntry, target: State) -> _Outcome:
+    if entry.ttl is not None and entry.ttl <= 0:
+        return "expired"
+    if entry.counts:
+        return await _copy_counter(entry, target)
+    started = time.monotonic()
+    await target.put(entry.key, entry.value, entry.ttl)
+    arrived = await target.get(entry.key)
+    if arrived == entry.value:
+        return "copied"
+    if arrived is None and entry.ttl is not None and entry.ttl <= time.monotonic() - started:
+        return "expired"
+    raise StateUnavailable("An entry differs in the target. The source is untouched; run the migration again.")
+
+
+async def _copy_counter(entry: StateEntry, target: State) -> _Outcome:
+    if await target.get(entry.key) is not None:
+        return "already_there"
+    await target.add(entry.key, int(entry.value), entry.ttl)
+    return "counters"

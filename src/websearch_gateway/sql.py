@@ -1,15 +1,20 @@
-"""Creates, opens and migrates a SQLite file. Blocking calls."""
+"""What the state and the documentation index share of SQLite and PostgreSQL: opening, and bringing tables up to date.
+
+Blocking calls for SQLite; https://www.psycopg.org/psycopg3/docs/ for PostgreSQL.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3
+
 
 Step = str | Callable[["sqlite3.Connection"], None]
 """A script without a semicolon inside a statement, or a function."""
@@ -90,3 +95,51 @@ def is_locked(error: sqlite3.Error) -> bool:
     import sqlite3
 
     return code(error) == sqlite3.SQLITE_BUSY
+
+
+CONNECTION = {
+    "autocommit": True,
+    "application_name": "websearch-gateway",
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+}
+"""The options of every connection."""
+
+
+def quieten() -> None:
+    """Silence the pool's warnings: they quote libpq's messages about the URL, which may contain part of a malformed
+    password."""
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
+
+
+class Statement(NamedTuple):
+    """A statement, and the values in place of its `%s`."""
+
+    text: Any
+    values: Sequence[Any] = ()
+
+
+def migration(
+    table: str, lock: int, steps: Sequence[Any], too_new: Exception
+) -> Generator[Statement | Any, list[tuple[Any, ...]], None]:
+    """What to run in one transaction to bring tables up to date. Other processes wait for its end.
+
+    Yields statements, and takes their rows; a step that is not a text is yielded as it is. Step n (from 1) takes the
+    tables from version n - 1 to n.
+
+    Args:
+        table: where the version is kept.
+        lock: a number that nothing else locks.
+
+    Raises:
+        too_new: a newer version of the gateway wrote the tables.
+    """
+    yield Statement("SELECT pg_advisory_xact_lock(%s)", (lock,))
+    yield Statement(f"CREATE TABLE IF NOT EXISTS {table} (version integer NOT NULL)")
+    ((version,),) = yield Statement(f"SELECT coalesce(max(version), 0) FROM {table}")
+    if version > len(steps):
+        raise too_new
+    for number, step in enumerate(steps[version:], version + 1):
+        yield Statement(step) if isinstance(step, str) else step
+        yield Statement(f"INSERT INTO {table} VALUES (%s)", (number,))
