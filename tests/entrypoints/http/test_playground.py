@@ -43,9 +43,10 @@ async def test_the_page_is_the_same_for_everybody_and_needs_no_token(door: Door)
         door(auth_mode="secret", auth_secret=SECRET, toolsets="answer") as one,
         door(auth_mode="secret", auth_secret=SECRET, toolsets="all", search_providers="serper") as other,
     ):
-        pages = [await http.get(path) for http in (one, other) for path in ("/play", "/play.js")]
-    assert [page.status_code for page in pages] == [200] * 4
-    assert pages[0].text == pages[2].text
+        paths = ("/play", "/play.js", "/play/suggestions")
+        pages = [await http.get(path) for http in (one, other) for path in paths]
+    assert [page.status_code for page in pages] == [200] * 6
+    assert [page.text for page in pages[:3]] == [page.text for page in pages[3:]]
     assert 'type="password"' in pages[0].text
     policy = pages[0].headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -62,8 +63,9 @@ async def test_without_authentication_no_form_asks_for_a_token(door: Door) -> No
 
 async def test_it_can_be_off(door: Door) -> None:
     async with door(playground="off") as http:
-        replies = [await http.get("/play"), await http.get("/play.js"), await ask(http, query=QUESTION)]
-    assert [reply.status_code for reply in replies] == [404] * 3
+        replies = [await http.get(path) for path in ("/play", "/play.js", "/play/suggestions")]
+        replies.append(await ask(http, query=QUESTION))
+    assert [reply.status_code for reply in replies] == [404] * 4
 
 
 async def test_a_call_needs_a_token_with_the_scope_of_its_tool(door: Door) -> None:

@@ -260,7 +260,17 @@ def _usable(name: str) -> bool:
 
 METADATA = "/.well-known/oauth-protected-resource"
 OPEN_PATHS = frozenset(
-    {"/healthz", "/readyz", "/openapi.json", "/docs", "/play", "/play.js", METADATA, f"{METADATA}/mcp"}
+    {
+        "/healthz",
+        "/readyz",
+        "/openapi.json",
+        "/docs",
+        "/play",
+        "/play.js",
+        "/play/suggestions",
+        METADATA,
+        f"{METADATA}/mcp",
+    }
 )
 """Paths served without a token: those for getting or giving one, and those for load balancers."""
 _TOKEN_PARAMETER = re.compile(r".*(?:token|apikey)|jwt|key|auth|authorization|bearer", re.DOTALL)

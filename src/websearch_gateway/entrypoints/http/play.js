@@ -82,9 +82,18 @@
     : `${result.cache}, ${Math.round(result.ageSeconds)} s old`;
   const foldable = (title, text) => text ? make("details", {}, make("summary", {}, title), make("pre", {}, text)) : null;
 
+  // HTML that the search engine wants shown as it is: in a frame that can do nothing to this page.
+  const suggestions = (html) => {
+    const frame = make("iframe", { src: "/play/suggestions", class: "suggestions", title: "Search suggestions",
+      sandbox: "allow-scripts allow-popups allow-popups-to-escape-sandbox" });
+    frame.addEventListener("load", () => frame.contentWindow.postMessage(html, "*"), { once: true }); // it has no origin
+    return frame;
+  };
+
   const RENDER = {
     search_web: (panel, result) => [
       answerText(panel, result),
+      ...(result.searchSuggestions ? [suggestions(result.searchSuggestions)] : []),
       ...(result.citations.length ? [titled("Citations", make("ol", { class: "sources" }, ...result.citations.map((one, place) =>
         make("li", { id: `${panel.id}-source-${place + 1}`, tabindex: "-1" }, link(one.url, one.title),
           make("small", {}, [host(one.url), one.publishedAt, one.page ? `page ${one.page}` : ""].filter(Boolean).join(" · ")),

@@ -2,7 +2,8 @@
 
 The page is the same for everybody and says nothing about this gateway, so it needs no token. Its script posts to
 `/play/ask`, with the person's token if one is needed, and shows the events of the reply. `/play/ask` serves only this
-page: not other origins, and not programs, which have `/v1`.
+page: not other origins, and not programs, which have `/v1`. Search suggestions, which are HTML of the search engine to
+be shown unchanged, go into the frame `/play/suggestions`, which belongs to no origin and loads nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from websearch_gateway.entrypoints.http.authentication import caller_of, require
 from websearch_gateway.entrypoints.http.middleware import json_object
 from websearch_gateway.entrypoints.http.replies import (
     Html,
+    digest_of,
     document,
     failure,
     own_shape,
@@ -111,6 +113,29 @@ TABS = (
 )
 
 
+_SHOW = (
+    'addEventListener("message", (event) => { if (event.source === parent) document.body.innerHTML = event.data; });'
+)
+SUGGESTIONS = (
+    '<!doctype html>\n<html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
+    f'<base target="_blank"><title>Search suggestions</title><body><script>{_SHOW}</script></body></html>\n'
+)
+"""Shows the HTML that the page around it posts. Its policy keeps scripts and addresses of that HTML from loading, and
+from moving this frame or the page; its links open new tabs."""
+_SUGGESTIONS_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        f"script-src {digest_of(_SHOW)}",
+        "style-src 'unsafe-inline'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+        "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox",
+    )
+)
+
+
 def play_routes(settings: Settings, gateway: LazyGateway) -> list[BaseRoute]:
     """The routes of the page; none if it is off."""
     if settings.playground == "off":
@@ -126,9 +151,13 @@ def play_routes(settings: Settings, gateway: LazyGateway) -> list[BaseRoute]:
     async def script(_: Request) -> Response:
         return Response(_file("play.js"), media_type="text/javascript")
 
+    async def suggestions(_: Request) -> Response:
+        return page_reply(SUGGESTIONS, headers={"Content-Security-Policy": _SUGGESTIONS_POLICY})
+
     return [
         Route("/play", play),
         Route("/play.js", script),
+        Route("/play/suggestions", suggestions),
         Route("/play/ask", _ask_endpoint(kept, gateway, settings.public_url), methods=["POST"]),
     ]
 

@@ -99,17 +99,27 @@ def style() -> str:
     return files("websearch_gateway.entrypoints.http").joinpath("style.css").read_text(encoding="utf-8")
 
 
+def digest_of(source: str) -> str:
+    """The source expression that allows one inline style sheet or script."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
+
+
 @cache
 def policy(*more: str, script: bool = False) -> str:
     """The Content-Security-Policy that allows the style sheet and inline icons, and nothing else.
 
     Args:
         more: further style sheets that it allows.
-        script: also scripts of this server, which may ask it, but never write HTML (Trusted Types).
+        script: also scripts and frames of this server; the scripts may ask it, but never write HTML (Trusted Types).
     """
-    digests = [base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode() for sheet in (style(), *more)]
-    sheets = " ".join(f"'sha256-{digest}'" for digest in digests)
-    scripts = ("script-src 'self'", "connect-src 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'")
+    sheets = " ".join(digest_of(sheet) for sheet in (style(), *more))
+    scripts = (
+        "script-src 'self'",
+        "connect-src 'self'",
+        "frame-src 'self'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
     allowed = (
         "default-src 'none'",
         f"style-src {sheets}",

@@ -26,7 +26,7 @@ from websearch_gateway.results import (
     WebSearchResponse,
     WireModel,
 )
-from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.sandbox import Sandbox, key_of
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Route
@@ -119,6 +119,56 @@ async def test_an_answer_with_its_quotes_upstreams_time_and_cost(browse: Open, d
         assert "exact" in await ask(page)
     assert loaded == {("GET", "/play"), ("GET", "/play.js"), ("POST", "/play/ask")}
     assert complaints == []
+
+
+async def test_search_suggestions_appear_beside_the_answer_as_they_came(browse: Open, door: Door) -> None:
+    """Google's terms for answers of Gemini: unchanged, and a click goes to Google."""
+    async with door(answer_engines="gemini", gemini_api_key=key_of("gemini")) as http, browse() as page:
+        await page.goto(f"{address(http)}/play")
+        await ask(page)
+        frame = page.frame_locator(".suggestions")
+        chip = frame.locator(".container a.chip")
+        assert await chip.inner_text() == "sandbox"
+        assert await chip.evaluate("node => getComputedStyle(node).borderTopStyle") == "solid"
+        assert (await page.locator(".suggestions").bounding_box() or {})["height"] > 40
+
+
+async def test_hostile_suggestions_reach_nothing(browse: Open, door: Door) -> None:
+    hostile = f"""{EVIL}<p id=shown>shown</p><img src="http://127.0.0.1:9/i"><style>@import "http://127.0.0.1:9/s";</style>
+        <form action="http://127.0.0.1:9/f"><button>
+        <a href="{SCRIPT}" target=_top>a</a><a id=out href="https://www.google.com/search?q=tower">b</a>"""
+    leaving = '<meta http-equiv=refresh content="0; url=http://127.0.0.1:9/r">'
+    loaded, refused, opened = [], [], []
+    async with door() as http, browse() as page:
+        page.on("requestfinished", lambda request: loaded.append(request.url.removeprefix(address(http))))
+        page.on("requestfailed", lambda request: refused.append(request.failure))
+        page.context.on("page", lambda tab: opened.append(tab))
+        await page.context.route("https://www.google.com/**", lambda route: route.fulfill(body="Google"))
+        await answered(page, {"search_web": SearchResponse(text="So.", search_suggestions=hostile)})
+        await page.goto(f"{address(http)}/play")
+        await ask(page)
+        frame = page.frame_locator(".suggestions")
+        assert await frame.locator("#shown").inner_text() == "shown"
+        inside = frame.locator("body")
+        assert await inside.evaluate("window.owned") is None
+        assert await inside.evaluate("self.origin") == "null"
+        for one in ("a >> nth=0", "button"):
+            await frame.locator(one).dispatch_event("click")
+        async with page.context.expect_page() as tab:
+            await frame.locator("#out").click()
+        assert (await tab.value).url == "https://www.google.com/search?q=tower"
+        assert await (await tab.value).evaluate("window.opener") is None
+        await (await tab.value).close()
+        assert await frame.locator("#shown").inner_text() == "shown"
+        await page.unroute("**/play/ask")
+        await answered(page, {"search_web": SearchResponse(text="So.", search_suggestions=leaving)})
+        async with page.expect_event("framenavigated", lambda moved: moved.url.startswith("chrome-error:")):
+            await ask(page)
+        assert await page.evaluate("window.owned") is None
+        assert page.url == f"{address(http)}/play"
+    assert set(loaded) == {"/play", "/play.js", "/play/ask", "/play/suggestions"}
+    assert set(refused) == {"csp"}
+    assert len(opened) == 1
 
 
 async def test_results_of_the_web_and_passages_of_a_page(browse: Open, door: Door, sandbox: Sandbox) -> None:
