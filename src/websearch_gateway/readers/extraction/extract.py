@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.net.decode import charset_of, decode
 from websearch_gateway.readers.extraction.blocks import Container, Outline
+from websearch_gateway.readers.extraction.page import POST
 from websearch_gateway.readers.extraction.render import Anchors, is_data
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
     from websearch_gateway.readers.extraction.page import declares_article, strip_furniture, title_of
     from websearch_gateway.readers.visibility.visible import strip_invisible
 
+    page.unfold_topic(root)
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
     alive = list(root.iter())  # otherwise each walk below creates new Python objects, which takes a fifth of the time
     warnings = (*cut, *strip_invisible(root))
@@ -262,6 +264,7 @@ def chosen(page: Outline, likely: Floats, *, is_docs: bool = False) -> Mask:
     words = _words(page)
     keep: Mask = likely >= threshold(words, likely)
     _keep_definitions(page, keep)
+    _keep_posts(page, keep)
     tables = {
         container.element: is_data(container.element) for container in page.containers if container.tag == "table"
     }
@@ -336,6 +339,13 @@ def _keep_definitions(page: Outline, keep: Mask) -> None:
         part = slice(around.start, around.end)
         if around.tag == "dl" and not keep[part].all() and next(around.element.iterancestors(*_ASIDE), None) is None:
             keep[part] = True
+
+
+def _keep_posts(page: Outline, keep: Mask) -> None:
+    """Keep the posts of a thread in Vanilla's markup, whose names say that all but the first are comments."""
+    for container in page.containers:
+        if POST in container.element.get("class", "").split():
+            keep[container.start : container.end] = True
 
 
 def _table(element: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
+from html import escape
 from itertools import islice
 from typing import Any
 from urllib.parse import urljoin
@@ -28,6 +30,9 @@ _MANY_ATTRIBUTES = 500
 # The marks of a page builder that no longer runs: `[vc_row][vc_column width="1/2"]Text[/vc_column][/vc_row]`.
 _CLOSING_SHORTCODE = re.compile(r"\[/([a-z]{1,20})_[a-z]\w{0,40}\]")
 _MOST_BUILDERS = 20
+_MOST_POSTS = 200
+POST = "userContent"
+"""The class of the text of a post in Vanilla; `unfold_topic` gives it to those of Discourse."""
 
 
 def parse(text: str, *, plain: bool = False) -> Any | None:
@@ -71,6 +76,28 @@ def _free_body(root: Any) -> None:
     children[-1].tail = (children[-1].tail or "") + (body.text or "")
     body.text = None
     body[:0] = children[first:]
+
+
+def unfold_topic(root: Any) -> None:
+    """Write, in place, the posts of a Discourse topic that the page holds as JSON alone, for its scripts to show."""
+    holder = next(iter(root.xpath("//*[@id = 'data-preloaded' and @data-preloaded]")), None)
+    body = root.find("body")
+    if holder is None or body is None or root.xpath("boolean(//*[@itemprop = 'text' or @itemprop = 'articleBody'])"):
+        return
+    for author, markup in _preloaded_posts(holder.get("data-preloaded"))[:_MOST_POSTS]:
+        post = parse(f'<div class="{POST}"><p>{escape(author)}</p>{markup}</div>')
+        body.extend([] if post is None else post.findall("body/*"))
+
+
+def _preloaded_posts(preloaded: str) -> list[tuple[str, str]]:
+    """The author and the HTML of each post; none if the JSON is not that of a topic."""
+    try:
+        topics = [json.loads(text) for key, text in json.loads(preloaded).items() if key.startswith("topic_")]
+        return [
+            (str(post["username"]), str(post["cooked"])) for topic in topics for post in topic["post_stream"]["posts"]
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []
 
 
 def cut_elements(root: Any, most: int = MOST_ELEMENTS) -> bool:
