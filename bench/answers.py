@@ -25,12 +25,11 @@ import httpx2
 
 from bench.drafts import BORROWED, FOREIGN, MORE_TURNED, PARAPHRASES, TURNED
 from websearch_gateway.answers.catalogue import utc_now
-from websearch_gateway.answers.llm.chat import Chat
-from websearch_gateway.answers.llm.checked import Cite, Claim, NumberedPassage, check, claims_of, numbered_passages
-from websearch_gateway.answers.llm.engine import REPLY_FORM, messages
+from websearch_gateway.answers.draft import Cite, Claim, NumberedPassage, check, claims_of, numbered_passages
+from websearch_gateway.answers.llm import REPLY_FORM, Chat, messages
 from websearch_gateway.models import Deadline, Hit, Page, SearchQuery
 from websearch_gateway.net.client import create_client
-from websearch_gateway.text.citation.sentences import split_sentences
+from websearch_gateway.text.sentences import split_sentences
 from websearch_gateway.text.tokens import estimate_tokens
 
 RIGHT = 0.7

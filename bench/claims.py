@@ -1,4 +1,4 @@
-"""How well `text.citation.support` tells supported sentences from others: `python -m bench.claims FOLDER`.
+"""How well `text.support` tells supported sentences from others: `python -m bench.claims FOLDER`.
 
 FOLDER has `claims_half.jsonl.gz`: rows with `set`, `evidence`, `claim` and `label`; and, if it is there,
 `inventions.jsonl.gz` with `kind` and `heading` besides. A claim of several sentences is kept if all of them are. Plain
@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from websearch_gateway.text.citation.quotes import Quotable, best_quotes
-from websearch_gateway.text.citation.sentences import split_sentences
-from websearch_gateway.text.citation.support import is_claim, support
+from websearch_gateway.text.quotes import Quotable, best_quotes
+from websearch_gateway.text.sentences import split_sentences
+from websearch_gateway.text.support import is_claim, support
 from websearch_gateway.text.tokens import words
 
 FOLDS = 5

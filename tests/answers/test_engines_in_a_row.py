@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from websearch_gateway.answers.llm import engine
+from websearch_gateway.answers import llm as engine
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
 from websearch_gateway.models import SearchRequest

@@ -44,7 +44,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.client import Reply
-from websearch_gateway.text.citation.cite import in_code_points, strip_markers
+from websearch_gateway.text.citations import in_code_points, strip_markers
 from websearch_gateway.text.urls import canonical, is_web_address
 
 MAX_OUTPUT_TOKENS = 8192

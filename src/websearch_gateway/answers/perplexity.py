@@ -35,7 +35,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.client import Reply
-from websearch_gateway.text.citation.cite import in_code_points
+from websearch_gateway.text.citations import in_code_points
 from websearch_gateway.text.dates import iso_date
 from websearch_gateway.text.urls import is_web_address
 

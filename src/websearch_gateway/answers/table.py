@@ -88,8 +88,7 @@ def _openai_sdk(outside: Outside, key: SecretStr, base_url: str) -> Sdk:
 
 
 def _llm(settings: Settings, outside: Outside) -> HostedEngine:
-    from websearch_gateway.answers.llm.chat import Chat
-    from websearch_gateway.answers.llm.engine import LlmEngine
+    from websearch_gateway.answers.llm import Chat, LlmEngine
 
     chat = Chat(outside.client, settings.llm_base_url or "", settings.llm_model or "", settings.llm_api_key)
     price = settings.prices.get("llm", 0.0)

@@ -15,7 +15,7 @@ from websearch_gateway.errors import UNRELATED, SearchProviderError
 from websearch_gateway.models import Answer, Call, Hit, SearchQuery, SearchResults, Source, Span
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.text.citation.cite import cut, moved
+from websearch_gateway.text.citations import cut, moved
 from websearch_gateway.text.sanitise import clean_markdown, invisible_pieces, shown_url, unshown_pieces
 from websearch_gateway.text.unrelated import is_unrelated
 from websearch_gateway.text.urls import admitted, find_urls

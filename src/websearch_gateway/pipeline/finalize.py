@@ -24,10 +24,9 @@ from websearch_gateway.results import (
     SourceInfo,
     Usage,
 )
-from websearch_gateway.text.citation.cite import by_page, cut, moved, repair, snippets, without_trackers
-from websearch_gateway.text.citation.quotes import quote_url
-from websearch_gateway.text.citation.references import Cited, with_marks
+from websearch_gateway.text.citations import Cited, by_page, cut, moved, repair, snippets, with_marks, without_trackers
 from websearch_gateway.text.notes import nothing_found
+from websearch_gateway.text.quotes import quote_url
 from websearch_gateway.text.urls import canonical, host, is_web_address, page_in, strip_trackers
 from websearch_gateway.upstream.telemetry import stage
 

@@ -11,10 +11,10 @@ from itertools import chain, pairwise
 from websearch_gateway.models import Passage
 from websearch_gateway.text.answer_kinds import Kind, asked_for
 from websearch_gateway.text.chunk import chunk
-from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.language import language_of, language_tokens, query_terms
 from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines, plain
 from websearch_gateway.text.passages import bm25, inverse_document_frequency
+from websearch_gateway.text.sentences import split_sentences
 from websearch_gateway.text.tokens import is_character, words
 
 PASSAGES = 12

@@ -16,7 +16,7 @@ from websearch_gateway.readers.formats.plain import csv_table, json_text
 from websearch_gateway.text.candidates import Document
 from websearch_gateway.text.carried_data import addresses_with_data, carried_characters
 from websearch_gateway.text.chunk import chunk, window
-from websearch_gateway.text.citation.cite import (
+from websearch_gateway.text.citations import (
     from_utf16,
     in_code_points,
     repair,
@@ -24,13 +24,12 @@ from websearch_gateway.text.citation.cite import (
     strip_markers,
     without_trackers,
 )
-from websearch_gateway.text.citation.quotes import Quotable
-from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.evidence import find_evidence
 from websearch_gateway.text.markdown import LINK, blocks, lines, plain, without_comments
 from websearch_gateway.text.passages import near_duplicates, rank
 from websearch_gateway.text.payload import one_line
 from websearch_gateway.text.query import matching_form
+from websearch_gateway.text.quotes import Quotable
 from websearch_gateway.text.robots_txt import may_read, rules_for
 from websearch_gateway.text.sanitise import (
     clean_markdown,
@@ -41,6 +40,7 @@ from websearch_gateway.text.sanitise import (
     wrap_untrusted,
 )
 from websearch_gateway.text.secrets import credential_kind, credential_kind_in_address
+from websearch_gateway.text.sentences import split_sentences
 from websearch_gateway.text.tokens import estimate_tokens, tokens
 from websearch_gateway.text.urls import canonical, find_urls, host, strip_trackers
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import chain
 
 from websearch_gateway.text.chunk import window
-from websearch_gateway.text.citation.sentences import sentences_of
 from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines
+from websearch_gateway.text.sentences import sentences_of
 from websearch_gateway.text.tokens import estimate_tokens
 
 NOTE = "[Cut: read_docs with the section_id gives all of it.]"

@@ -34,7 +34,7 @@ from websearch_gateway.results import (
     WebSearchResponse,
     WireModel,
 )
-from websearch_gateway.text.citation.references import Cited, numbered
+from websearch_gateway.text.citations import Cited, numbered
 from websearch_gateway.text.dates import in_words
 from websearch_gateway.text.sanitise import wrap_untrusted
 

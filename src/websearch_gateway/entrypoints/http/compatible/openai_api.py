@@ -24,7 +24,7 @@ from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller, SearchRequest
 from websearch_gateway.pipeline.finalize import places_of
 from websearch_gateway.results import CitedSpan, ErrorInfo, SearchResponse
-from websearch_gateway.text.citation.references import linked
+from websearch_gateway.text.citations import linked
 from websearch_gateway.text.codes import country_code
 from websearch_gateway.text.query import LONGEST_QUERY
 

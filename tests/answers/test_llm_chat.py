@@ -11,8 +11,8 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from websearch_gateway.answers.llm.chat import Chat, PromptTooLong, Written
-from websearch_gateway.answers.llm.checked import MAX_DRAFT
+from websearch_gateway.answers.draft import MAX_DRAFT
+from websearch_gateway.answers.llm import Chat, PromptTooLong, Written
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.client import create_client

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.models import Span
-from websearch_gateway.text.citation.cite import (
+from websearch_gateway.text.citations import (
     MAX_CHARS,
     by_page,
     cut,

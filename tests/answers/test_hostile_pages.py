@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from websearch_gateway.answers.catalogue import utc_now
-from websearch_gateway.answers.llm.checked import NumberedPassage, checked_draft, numbered_passages
-from websearch_gateway.answers.llm.engine import messages
+from websearch_gateway.answers.draft import NumberedPassage, checked_draft, numbered_passages
+from websearch_gateway.answers.llm import messages
 from websearch_gateway.models import Hit, Page, SearchQuery, Source
 from websearch_gateway.readers.extraction.extract import extract
 from websearch_gateway.readers.formats.rendering import cleaned

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.answers.llm.checked import Cite, claims_of
+from websearch_gateway.answers.draft import Cite, claims_of
 
 
 def told(reply: str) -> list[tuple[str, list[int]]]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.citation.quotes import Quotable, best_quotes
-from websearch_gateway.text.citation.support import is_claim, judged, support, verdicts
+from websearch_gateway.text.quotes import Quotable, best_quotes
+from websearch_gateway.text.support import is_claim, judged, support, verdicts
 
 
 def checked(sentence: str, passage: Quotable) -> str | None:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.models import Span
-from websearch_gateway.text.citation.cite import by_page, repair
-from websearch_gateway.text.citation.references import Cited, linked, numbered, with_marks
+from websearch_gateway.text.citations import Cited, by_page, linked, numbered, repair, with_marks
 
 TOWER = "https://tower.example/height"
 RIVER = "https://river.example/length_(km)"
