@@ -29,9 +29,9 @@ from websearch_gateway.errors import Exhausted, SearchNotConfiguredError, Search
 from websearch_gateway.models import LOCAL, Answer, Call, Caller, SearchQuery, SearchRequest
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.net.span_attributes import child_span
-from websearch_gateway.pipeline.claims import Verification
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline, question, timeout_error, up_to
+from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.ports import AnswerEngine, Progress, State, no_progress, problem_of
 from websearch_gateway.results import (
     CachedAnswer,
