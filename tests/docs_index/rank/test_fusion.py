@@ -94,6 +94,22 @@ def test_an_announcement_comes_later_unless_the_query_asks_for_one():
     assert [[page.page_id for page in pages] for pages in asked.values()] == [[2, 1], [1, 2]]
 
 
+def test_a_page_with_the_words_in_its_title_comes_before_one_that_only_uses_them():
+    facts = sizes(1, 1, 1) | {2: PageFacts("Guide: Waiting", "wait.html", 1)}
+    assert [page.page_id for page in rank_pages(QUERY, chunks(10, 30, 20), [], [], facts)] == [2, 1, 3]
+
+
+def test_a_word_that_all_titles_have_changes_nothing():
+    facts = {id_: PageFacts("Wait for Guides", "guide.html", 1) for id_ in (1, 2)}
+    assert [page.page_id for page in rank_pages(QUERY, chunks(20, 10), [], [], facts)] == [2, 1]
+
+
+def test_pages_in_a_folder_that_the_query_names_come_first():
+    facts = {1: PageFacts("Tables", "django/tables.html", 1), 2: PageFacts("Tables", "sqlite/tables.html", 1)}
+    asked = [rank_pages(parse(text), chunks(10, 20), [], [], facts) for text in ("alter a table", "a SQLite table")]
+    assert [[page.page_id for page in pages] for pages in asked] == [[1, 2], [2, 1]]
+
+
 def test_a_query_of_names_finds_only_pages_that_have_one():
     pages = rank_pages(parse("EADDRINUSE"), chunks(10), chunks(20, 10), [], {})
     assert [page.page_id for page in pages] == [1]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from math import log
 
 from websearch_gateway.docs_index.models import PageFacts, ScoredChunk, SymbolMatch
 from websearch_gateway.docs_index.rank import query as rank_query
 from websearch_gateway.docs_index.rank.query import Query
 from websearch_gateway.text.passages import fuse
+from websearch_gateway.text.tokens import query_terms, tokens_of_each, words
 
 RRF_K = 5
 TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT = 1.0, 0.8, 1.0
@@ -18,6 +21,11 @@ PAGE_OFFSET = 2
 """A page's score is the sum of 1 / (rank + PAGE_OFFSET) over its chunks found, with ranks from 0, divided by
 `size ** SIZE_EXPONENT`: a page of 60 chunks has a few that fit any query somewhat."""
 SIZE_EXPONENT = 0.2
+TITLE_GAIN = 4
+"""A page with all words of the query in its title scores this much more, times its own score; others by their share. A
+word counts by how few of the candidates have it in their titles: the name of the product tells nothing."""
+FOLDER_GAIN = 2
+"""How many times as much a page scores in a top folder that the query names: `sqlite/` for "a SQLite table"."""
 
 _QUALIFIED = re.compile(r"\w(?:\.|::)\w")
 _SEPARATORS = ".:>#/"
@@ -49,8 +57,8 @@ def rank_pages(
 ) -> list[RankedPage]:
     """The pages of all candidates, best first; pages that define a name in the query come before all others.
 
-    Announcements come later than their texts say, unless the query asks for one. A query of names alone finds only
-    pages that have one of them.
+    Announcements come later than their texts say, unless the query asks for one; pages with words of the query in their
+    titles, or in a folder that it names, come earlier. A query of names alone finds only pages that have one of them.
 
     Args:
         text, near: chunks found by words and by vectors, best first.
@@ -75,6 +83,7 @@ def rank_pages(
         else {page_id for page_id, page in facts.items() if rank_query.is_news(page.path, page.title)}
     )
     sizes = {page_id: page.chunks for page_id, page in facts.items()}
+    gains = {} if query.is_names else _gains(query, facts)
     pages = [
         RankedPage(
             page_id=place[0],
@@ -82,6 +91,7 @@ def rank_pages(
             chunk_ids=tuple(found),
             score=scores[place]
             / sizes.get(place[0], 1) ** SIZE_EXPONENT
+            * gains.get(place[0], 1)
             * (rank_query.NEWS_SHARE if place[0] in unasked else 1),
             relevance=min(1.0, fused[found[0]] / best),
             defined=tuple(one for one in definitions if (one.page_id, one.version_id) == place),
@@ -89,6 +99,20 @@ def rank_pages(
         for place, found in chunks.items()
     ]
     return sorted(pages, key=lambda page: (0 if page.page_id in unasked else -_names_defined(query, page), -page.score))
+
+
+def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
+    """How many times as much each page scores for its title and its folder."""
+    titles = dict(zip(facts, map(set, tokens_of_each(page.title for page in facts.values())), strict=True))
+    held = Counter(chain.from_iterable(titles.values()))
+    weights = {term: log((len(facts) + 1) / (held[term] + 0.5)) for term in query_terms(query.text)}
+    total = sum(weights.values()) or 1
+    asked = set(words(query.text))
+    return {
+        page_id: (1 + TITLE_GAIN * sum(weights[term] for term in weights.keys() & titles[page_id]) / total)
+        * (FOLDER_GAIN if "/" in page.path and page.path.partition("/")[0].casefold() in asked else 1)
+        for page_id, page in facts.items()
+    }
 
 
 def _fused(

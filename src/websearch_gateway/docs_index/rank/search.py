@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 
-CANDIDATES = 60
+CANDIDATES = 40
 """The number of chunks from each way of searching, times the versions of a site, which are much alike."""
 
 LEAST_NEARNESS = 0.6
