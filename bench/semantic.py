@@ -122,7 +122,7 @@ async def _lookups(size: int) -> Lookups:
         key, row = question_row(SearchQuery(text), "", now + 3600, now)
         await state.put(key, row, 3600)
     embedder.encode(texts[:100])
-    asked = QuestionIndex(embedder, state, longest_seconds=3600)
+    asked = QuestionIndex(embedder, state, longest_seconds=3600, most=size)
     before, started = _resident(), time.process_time()
     await asked.warm_up()
     await asked.settled()

@@ -25,7 +25,6 @@ from websearch_gateway.cache.semantic import (
     SemanticCache,
     SimilarQuestions,
     VectorIndex,
-    label_of_all,
     question_row,
 )
 from websearch_gateway.embedders.static import StaticEmbedder
@@ -375,17 +374,6 @@ async def test_at_most_as_many_questions_are_read_as_there_is_room_for(state: Me
     await asked.warm_up()
     await asked.settled()
     assert len(asked) == 20
-    await asked.close()
-
-
-async def test_many_questions_are_searched_in_a_thread(
-    state: MemoryState, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("websearch_gateway.cache.semantic._MOST_ON_THE_LOOP", 0)
-    asked = QuestionIndex(EMBEDDER, state, longest_seconds=300, clock=clock)
-    await asked.add("answers", ASKED, "", 100)
-    (found,) = await asked.nearest(AGAIN.text, label_of_all(""), least=0.7, most=5)
-    assert found.item.query.text == ASKED.text
     await asked.close()
 
 
