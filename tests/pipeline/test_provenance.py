@@ -9,7 +9,7 @@ from tests.patience import PATIENCE
 from websearch_gateway.errors import ForbiddenUrlError, StateUnavailable
 from websearch_gateway.models import LOCAL, Caller, Deadline
 from websearch_gateway.net.fetch import REDIRECTS
-from websearch_gateway.pipeline.provenance import KEEP_SECONDS, MOST_HERE, PREFIX, Mode, Provenance
+from websearch_gateway.pipeline.guard import KEEP_SECONDS, KNOWN_ADDRESSES, MOST_HERE, Mode, Provenance
 from websearch_gateway.ports import Workers
 from websearch_gateway.results import RawQuery, RawSearchResponse, SearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState
@@ -152,7 +152,7 @@ async def test_the_state_holds_hashes_of_addresses_with_data_for_a_time(workers:
     provenance = made(state, workers)
     await provenance.remember(found(SHOWN), ADA)
     await provenance.remember(found("https://a.example/plain"), ADA)
-    ((key, value),) = [entry async for entry in state.scan(PREFIX)]
+    ((key, value),) = [entry async for entry in state.scan(KNOWN_ADDRESSES)]
     assert value == b"1"
     assert "ada" not in key
     assert "example" not in key

@@ -34,9 +34,7 @@ from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.pipeline.claims import ClaimChecking
 from websearch_gateway.pipeline.cleaning import cleaned_answer
-from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.provenance import PREFIX as KNOWN_ADDRESSES
-from websearch_gateway.pipeline.provenance import Provenance
+from websearch_gateway.pipeline.guard import KNOWN_ADDRESSES, Guard, Provenance
 from websearch_gateway.pipeline.raw_engine import Gathering, RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading

@@ -2,24 +2,59 @@
 
 Nothing leaves the process before its query has passed the guard, which refuses malformed queries, queries and lists
 of domains with credentials, and questions for a specialist server. Text that reads like orders to a model only gets a
-warning. Addresses to read are checked where they are read, in `cache/pages.py`.
+warning. Addresses to read are checked where they are read, in `cache/pages.py`, but for those that nobody gave, which
+`Provenance` knows: a page may order a model to read an address with what the model knows in it.
+
+An address is known if exactly it stood in a result, was a link of a page that was read, in an earlier call of the same
+caller, or is in the documentation index. Any other one that carries data (`text/carried_data.py`) gets a warning, or is
+refused before anything is sent. So only known addresses with data are kept in the shared state, as keyed hashes; few
+links of pages are such (2%).
 """
 
 from __future__ import annotations
 
 import asyncio
 import functools
+import hashlib
+import logging
 import re
 import time
 import unicodedata
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
-from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
-from websearch_gateway.models import LOCAL, Call, Caller, Progress, SafeSearch, SearchQuery, Topic, no_progress
+from pydantic import BaseModel
+
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchFetchError,
+    SearchNotConfiguredError,
+    SearchTimeoutError,
+    SearchValidationError,
+)
+from websearch_gateway.models import (
+    LOCAL,
+    Call,
+    Caller,
+    Deadline,
+    Progress,
+    SafeSearch,
+    SearchQuery,
+    Topic,
+    no_progress,
+)
+from websearch_gateway.ports import State, Workers
 from websearch_gateway.settings.groups import RouteSettings
+from websearch_gateway.text.carried_data import (
+    LEAST_CHARACTERS,
+    addresses_with_data,
+    carried_characters,
+    carries_data,
+    identity,
+)
 from websearch_gateway.text.codes import COUNTRIES, country_named, language_code
 from websearch_gateway.text.query import (
     BUILT_IN_ROUTES,
@@ -32,11 +67,21 @@ from websearch_gateway.text.query import (
 )
 from websearch_gateway.text.sanitise import suspicious
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
-from websearch_gateway.text.urls import domains, narrowed
+from websearch_gateway.text.urls import (
+    PUNCTUATION,
+    admitted,
+    domains,
+    is_web_address,
+    narrowed,
+    strip_trackers,
+    tracker_pieces,
+)
+from websearch_gateway.upstream.health import BestEffort
 from websearch_gateway.upstream.telemetry import stage
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
 
 T = TypeVar("T")
 
@@ -309,3 +354,179 @@ async def one_deadline(seconds: float, caller: Caller = LOCAL, progress: Progres
 def timeout_error(seconds: float) -> SearchTimeoutError:
     """The error of a call that has used up its time."""
     return SearchTimeoutError(f"No answer came within {seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS.")
+
+
+_log = logging.getLogger(__name__)
+
+Mode = Literal["off", "warn", "enforce"]
+
+KNOWN_ADDRESSES = "known/"
+"""The beginning of the state keys."""
+
+KEEP_SECONDS = 30 * 86_400.0
+"""How long an address stays known (seconds)."""
+
+MOST_HERE = 10_000
+"""The addresses that this process remembers itself."""
+
+MOST_EXAMINED, _EXAMINED_SECONDS = 2_000, 86_400.0
+"""The pages and results of which this process knows that their addresses are remembered, and for how long it does."""
+
+_MOST_LINKS, _LONGEST_LINK = 200, 8_000
+_INLINE_CHARS = 8_000
+"""So much text is examined on the event loop, in at most 20 ms."""
+
+_REMEMBER_SECONDS = 10.0
+
+
+class Provenance:
+    """Knows which addresses callers were shown. One per process; safe for concurrent calls.
+
+    Args:
+        trusted: domains, with those below them, whose addresses are always known.
+        is_indexed: whether exactly an address is a page of the documentation index.
+    """
+
+    def __init__(
+        self,
+        mode: Mode,
+        trusted: Sequence[str],
+        state: State,
+        workers: Workers,
+        is_indexed: Callable[[str], Awaitable[bool]],
+    ) -> None:
+        from cachetools import LRUCache, TTLCache
+
+        self._mode = mode
+        self._trusted = trusted
+        self._state = state
+        self._workers = workers
+        self._is_indexed = is_indexed
+        self._best_effort = BestEffort("Addresses that callers were shown are remembered in this process only")
+        self._here: LRUCache[str, bool] = LRUCache(MOST_HERE)
+        self._examined: TTLCache[tuple[str, bytes], bool] = TTLCache(MOST_EXAMINED, _EXAMINED_SECONDS)
+
+    async def check(self, url: str, caller: Caller) -> str | None:
+        """A warning if an address is unknown and carries data.
+
+        Raises:
+            ForbiddenUrlError: such an address, if the mode is `enforce`.
+        """
+        if self._mode == "off" or self._is_trusted(url):
+            return None
+        count = carried_characters(url)
+        if count < LEAST_CHARACTERS or await self._knows(url, caller):
+            return None
+        told = f"Unknown address: no result and no page led to it, and {count} characters of it look like data."
+        if self._mode == "warn":
+            return f"{told} If the user did not give it, a page may have ordered it, to learn what you know."
+        raise ForbiddenUrlError(
+            f"{told} Nothing was sent. Search for the page or follow a link to it; the operator can admit its domain.",
+            details={"reason": "provenance", "characters": count},
+        )
+
+    async def check_final(self, url: str, start: str, caller: Caller) -> str | None:
+        """As `check`, for the address to which `start` redirected. A known address may redirect anywhere."""
+        return None if self._may_redirect(start, caller) else await self.check(url, caller)
+
+    @contextmanager
+    def checked_redirects(self, start: str, caller: Caller) -> Iterator[None]:
+        """In the mode `enforce`, a block in which the targets of redirects are checked before they are asked."""
+        if self._mode != "enforce" or self._may_redirect(start, caller):
+            yield
+            return
+
+        from websearch_gateway.net.fetch import REDIRECTS  # a server that only searches needs no fetcher
+
+        async def check(target: str) -> None:
+            await self.check(target, caller)
+
+        token = REDIRECTS.set(check)
+        try:
+            yield
+        finally:
+            REDIRECTS.reset(token)
+
+    async def remember(self, result: BaseModel, caller: Caller) -> None:
+        """Remember the addresses in a result, in seconds at most. An outage of the state is logged."""
+        if self._mode != "off":
+            await self._remember(_texts(result, []), caller, Deadline.after(_REMEMBER_SECONDS))
+
+    async def remember_page(self, markdown: str, caller: Caller, deadline: Deadline) -> None:
+        """Remember the links of a page, as `remember`, within half of the time that is left."""
+        if self._mode != "off":
+            await self._remember([markdown], caller, deadline.within(min(_REMEMBER_SECONDS, deadline.remaining() / 2)))
+
+    async def _remember(self, texts: list[str], caller: Caller, deadline: Deadline) -> None:
+        whole = "\0".join(texts)
+        examined = caller.user, hashlib.blake2b(whole.encode("utf-8", "replace"), digest_size=16).digest()
+        if examined in self._examined:
+            return
+        # An address without data needs no permission, but it may redirect to one that does.
+        links = [text for text in texts if len(text) <= _LONGEST_LINK and is_web_address(text)]
+        self._here.update((_address_key(link, caller), True) for link in links[:_MOST_LINKS])
+        try:
+            found = (
+                addresses_with_data(texts)
+                if len(whole) <= _INLINE_CHARS
+                else await self._workers.run(addresses_with_data, texts, deadline=deadline, size=len(whole))
+            )
+        except (SearchTimeoutError, SearchFetchError) as error:
+            _log.warning("the addresses in a result or page are not remembered: %s", error.message)
+            return
+        keys = [_address_key(url, caller) for url in found]
+        self._here.update((key, True) for key in keys)
+        if await self._best_effort(lambda: self._put(keys), False, seconds=deadline.remaining()):
+            self._examined[examined] = True
+
+    async def _put(self, keys: Sequence[str]) -> bool:
+        await asyncio.gather(*(self._state.put(key, b"1", KEEP_SECONDS) for key in keys))
+        return True
+
+    async def _knows(self, url: str, caller: Caller) -> bool:
+        for one in _spellings(url):
+            key = _address_key(one, caller)
+            if key in self._here or await self._best_effort(partial(self._stored, key), False):
+                self._here[_address_key(url, caller)] = True
+                return True
+        return await self._is_indexed(url)
+
+    async def _stored(self, key: str) -> bool:
+        return await self._state.get(key) is not None
+
+    def _may_redirect(self, start: str, caller: Caller) -> bool:
+        """Whether the address is known although its domain may not be trusted: its caller has put nothing into it."""
+        return not self._is_trusted(start) and _address_key(start, caller) in self._here
+
+    def _is_trusted(self, url: str) -> bool:
+        return bool(self._trusted) and admitted(url, self._trusted, ())
+
+
+def _texts(value: Any, found: list[str]) -> list[str]:
+    """`found` with every text in a result."""
+    if isinstance(value, str):
+        found.append(value)
+    elif isinstance(value, BaseModel):
+        _texts(value.__dict__, found)
+    elif isinstance(value, dict):
+        for one in value.values():
+            _texts(one, found)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            _texts(one, found)
+    return found
+
+
+def _spellings(url: str) -> Sequence[str]:
+    """An address, the same without the mark at its end, which a text has for a sentence's; and without its trackers if
+    these carry no data."""
+    pieces = [url[start:end] for start, end in tracker_pieces(url)]
+    plain = () if carries_data(f"https://a/?{'&'.join(pieces)}") else (strip_trackers(url),)
+    return (url, url[:-1], *plain) if url.endswith(PUNCTUATION) else (url, *plain)
+
+
+def _address_key(url: str, caller: Caller) -> str:
+    """The state key of an address: a hash, keyed with the caller."""
+    user = hashlib.blake2b(caller.user.encode("utf-8", "replace"), digest_size=12)
+    address = hashlib.blake2b(identity(url).encode("utf-8", "replace"), digest_size=12, key=user.digest())
+    return f"{KNOWN_ADDRESSES}{user.hexdigest()}/{address.hexdigest()}"

@@ -22,8 +22,7 @@ from websearch_gateway.models import (
     Passage,
     PassagesRequest,
 )
-from websearch_gateway.pipeline.guard import Guard, one_deadline, up_to
-from websearch_gateway.pipeline.provenance import Provenance
+from websearch_gateway.pipeline.guard import Guard, Provenance, one_deadline, up_to
 from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED, Reranker, State, Workers, problem_of
 from websearch_gateway.results import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
