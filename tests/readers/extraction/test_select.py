@@ -93,6 +93,19 @@ def test_a_page_that_a_known_program_wrote_has_a_main_element_without_a_mark() -
     assert {"Class", "read()", "Added in: v1", *REFERENCE_TEXT} == set(found)
 
 
+def test_a_generated_page_is_kept_to_its_end_even_if_one_section_has_nearly_all_text() -> None:
+    long = "<p>" + "A long section. " * 40 + "</p>" + "<pre>code()</pre>" * 3
+    page = (
+        "<body><div class=bd><div class=section><h1><code class='docutils'>Kettle</code></h1>"
+        f"<div class=section><h2>Boiling</h2>{long}</div>"
+        "<div class=section><h2>Limits</h2><p>It does not support:</p><ul><li><p>Ice.</p></li></ul></div>"
+        "</div></div><div class=ft><a href=/>Menu of all pages</a></div></body>"
+    )
+    found = kept(page, {"A long section. " * 39 + "A long section.": 0.9, "code()": 0.9, "Ice.": 0.1, "Limits": 0.1})
+    assert {"Limits", "Ice."} < set(found)
+    assert "Menu of all pages" not in found
+
+
 @pytest.mark.parametrize(
     "main", ["div", "main itemscope itemtype='https://schema.org/QAPage'"], ids=["unmarked", "a thread"]
 )

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import dropwhile, islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.net.decode import charset_of, decode
@@ -394,7 +394,21 @@ def _mains(page: Outline, kept: Floats) -> list[Container]:
         return marked
     before = [0.0, *kept.cumsum()]
     around = (c for c in reversed(page.containers) if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1])
-    return list(islice(around, 1))  # elements that hold most of the text are in each other, the innermost last
+    inner = next(around, None)  # elements that hold most of the text are in each other, the innermost last
+    return [] if inner is None else [_all_sections(page, inner)]
+
+
+def _all_sections(page: Outline, inner: Container) -> Container:
+    """The outermost of the sections in each other around an element: a long one may hold nearly all text of a page."""
+    line = [inner]
+    while line[-1] is not page.containers[0]:
+        line.append(page.containers[line[-1].parent])
+    sections = list(takewhile(_is_section, dropwhile(lambda one: not _is_section(one), line)))
+    return sections[-1] if sections else inner
+
+
+def _is_section(container: Container) -> bool:
+    return container.tag == "section" or "section" in container.element.get("class", "").split()
 
 
 def _is_main(container: Container) -> bool:
