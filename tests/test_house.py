@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "src" / "websearch_gateway"
@@ -26,9 +27,15 @@ TABLES = (
 """Folders whose modules are rows of a table, however short."""
 
 
+@cache
+def _nodes(path: Path) -> list[ast.AST]:
+    """All nodes of a file, its module first."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
 def _functions(path: Path) -> Iterator[tuple[str, int]]:
     """Each function of a file, with its number of lines."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in _nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
             documented = (first.end_lineno or 0) - first.lineno + 1 if ast.get_docstring(node) else 0
@@ -48,11 +55,12 @@ def test_functions_stay_short() -> None:
 
 def _imports(path: Path) -> Iterator[tuple[str, bool]]:
     """The modules of ours that a file imports, and whether it does so at its top and not in a function."""
-    tree = ast.parse(path.read_text())
-    for node in ast.walk(tree):
+    module, *nodes = _nodes(path)
+    assert isinstance(module, ast.Module)
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(PACKAGE.name):
             for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
-                yield name.removeprefix(f"{PACKAGE.name}."), node in tree.body
+                yield name.removeprefix(f"{PACKAGE.name}."), node in module.body
 
 
 def test_a_short_module_with_one_importer_lives_in_it() -> None:

@@ -132,4 +132,4 @@ async def test_wikipedia_is_called_at_the_rate_for_user_agents_with_or_without_a
 async def test_the_table_sets_the_rate_of_wikipedia_by_the_contact(bench: Any, cases: Any, tells_contact: bool) -> None:
     table = ReaderTable.build(bench.fetcher, bench.workers, tells_contact=tells_contact)
     reader: Any = table.reader_for(cases["wikipedia"].url)
-    assert reader._source.pace == (WITH_CONTACT if tells_contact else ANONYMOUS)
+    assert reader.source.pace == (WITH_CONTACT if tells_contact else ANONYMOUS)

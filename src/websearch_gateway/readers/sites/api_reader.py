@@ -170,7 +170,7 @@ class ApiReader:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.name = source.name
-        self._source = source
+        self.source = source
         self._fetcher = fetcher
         self._workers = workers
         self._pages = pages
@@ -181,7 +181,7 @@ class ApiReader:
 
     def accepts(self, url: str) -> bool:
         """Whether `url` belongs to this source."""
-        return self._source.accepts(url)
+        return self.source.accepts(url)
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         """Read a page through the API, or as a plain page with a warning that says why. Never returns `known`.
@@ -207,7 +207,7 @@ class ApiReader:
                 bodies = await self._replies(url, deadline)
         except TimeoutError:
             raise SearchTimeoutError("Too many other requests to its API are running.") from None
-        document = Document(**await self._workers.run(cleaned, self._source.parse, url, url, bodies, deadline=deadline))
+        document = Document(**await self._workers.run(cleaned, self.source.parse, url, url, bodies, deadline=deadline))
         self._pause(document.pause_seconds)
         if not document.markdown.strip():
             raise SearchFetchError("Its API has no text for this page.")
@@ -217,11 +217,11 @@ class ApiReader:
         if (left := self._paused_until - self._clock()) > 0:
             raise _paused(left)
         self._keep_pace()
-        return [await self._ask(request, deadline) for request in self._source.requests(url)]
+        return [await self._ask(request, deadline) for request in self.source.requests(url)]
 
     def _keep_pace(self) -> None:
         """Count one more document, or raise if the source's limit does not allow it now."""
-        if (pace := self._source.pace) is None:
+        if (pace := self.source.pace) is None:
             return
         while self._starts and self._starts[0] <= self._clock() - pace.seconds:
             self._starts.popleft()
@@ -236,7 +236,7 @@ class ApiReader:
             )
         except SearchFetchError as error:
             status = error.details.get("status")
-            if status in self._source.busy:
+            if status in self.source.busy:
                 self._pause(error.retry_after or PAUSE_SECONDS)
             if request.may_be_missing and status == 404:
                 return None
