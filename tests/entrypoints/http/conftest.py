@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
@@ -20,6 +21,9 @@ from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.http.server import Connections, listening, uvicorn_config
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
+
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""Nothing here speaks TLS, and each client would read all certificates."""
 
 SECRET = "shared-by-two-and-known-to-nobody-else"
 
@@ -48,7 +52,7 @@ async def served(app: Starlette, connections: Connections | None = None) -> Asyn
         port = listener.getsockname()[1]
         try:
             async with httpx2.AsyncClient(
-                base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, trust_env=False
+                base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, trust_env=False, verify=PLAIN
             ) as http:
                 yield http
         finally:
