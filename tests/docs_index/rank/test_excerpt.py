@@ -34,6 +34,13 @@ def test_code_is_cut_between_lines_and_stays_code():
     assert lines[1].startswith("    line_")
 
 
+def test_code_is_cut_from_the_line_that_has_the_name_and_fills_the_room():
+    code = "```c\n" + "\n".join(f"int call_{n}(int first, int second);" for n in range(100)) + "\n```"
+    cut = excerpt(code, ["call"], 120, ["call_60"])
+    assert cut.startswith("```c\nint call_60(int first, int second);\nint call_61(")
+    assert 100 <= estimate_tokens(cut) <= 120
+
+
 def test_a_definition_is_kept_rather_than_its_uses():
     text = f"{PROSE}\n\n**run(*coro*)**\n\nRuns it.\n\n{PROSE}\n\nWith run() run until run is over, after run."
     assert excerpt(text, ["run", "until", "over"], 60, ["run"]).startswith("**run(*coro*)**")

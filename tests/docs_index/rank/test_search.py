@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.docs_index.conftest import BASE, commit, page, version, with_symbols
-from websearch_gateway.docs_index.models import Symbol
+from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, Symbol
 from websearch_gateway.docs_index.rank.search import LEAST_CONTENT, Ranker, share_out
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.embedders.static import StaticEmbedder
@@ -106,6 +106,24 @@ async def test_a_short_section_is_extended_if_there_is_room(docs, ranker):
     await commit(docs, id_, page(f"{BASE}a.html", "Waiting for tasks.", "What follows on the page."))
     (found,) = await ranker.search("waiting for tasks", VECTOR, await docs.versions())
     assert found.content == "Waiting for tasks.\n\nWhat follows on the page."
+
+
+async def test_the_short_end_of_a_page_is_given_the_text_before_it(docs, ranker):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "What the page is about.", "Waiting for tasks."))
+    (found,) = await ranker.search("waiting for tasks", VECTOR, await docs.versions())
+    assert (found.content, found.url) == ("What the page is about.\n\nWaiting for tasks.", f"{BASE}a.html#s1")
+
+
+async def test_a_definition_begins_its_result_if_others_come_before_it_in_the_section(docs, ranker):
+    id_ = await version(docs)
+    text = "`task.run`()\n\nRuns it.\n\n`task.wait`()\n\nWaits for it."
+    inner = ((0, "task.run"), (text.index("`task.wait`"), "task.wait"))
+    chunk = ChunkDraft(0, len(text), ("Tasks",), "tasks", "", "", inner)
+    symbols = tuple(Symbol(name, "api", name, 0) for _, name in inner)
+    await commit(docs, id_, PageDraft(f"{BASE}a.html", "Tasks", text, (chunk,), symbols, body_hash="hash", etag='"1"'))
+    (found,) = await ranker.search("task.wait", VECTOR, await docs.versions())
+    assert (found.content, found.url) == ("`task.wait`()\n\nWaits for it.", f"{BASE}a.html#task.wait")
 
 
 async def test_lists_of_links_come_last(docs, ranker):

@@ -38,7 +38,7 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     own = _units(markdown, found[best])
     fitting = [unit for unit in own if estimate_tokens(markdown[slice(*unit)]) <= room]
     if not fitting:
-        return _cut(markdown, own[0][0], room)
+        return _cut(markdown, own[0][0], room, names)
     first = own.index(fitting[_best(markdown, fitting, terms, names)])
     start, end = own[first]
     heading = next((block.start for block in reversed(found[: best + 1]) if block.kind == "heading"), start)
@@ -78,16 +78,28 @@ def without_links(markdown: str) -> str:
     return "".join([*parts, LINK.sub(r"\1", markdown[at:])])
 
 
-def _cut(markdown: str, start: int, room: int) -> str:
-    """The first lines of a code block, or the first words from `start`, with a note."""
+def _cut(markdown: str, start: int, room: int, names: Collection[str] = ()) -> str:
+    """The lines of a code block from the first with one of `names` on, else from its start, or the first words of a
+    text, with a note.
+    """
     if fence := _FENCE.match(markdown, start):
         opening = markdown[start : markdown.find("\n", start) + 1]
+        body = markdown[start + len(opening) :].partition(fence[1])[0]
+        named = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", body) if names else None
+        first = body.rfind("\n", 0, named.start()) + 1 if named else 0
         room -= estimate_tokens(f"{opening}\n{fence[1]}")
-        body = window(markdown, start + len(opening), room)[0].strip("\n") if room > 0 and opening else ""
-        body = body.rpartition("\n")[0] or body
-        return f"{opening}{body.partition(fence[1])[0].rstrip()}\n{fence[1]}\n\n{NOTE}" if body else ""
-    piece = window(markdown, start, room)[0].strip() if room > 0 else ""  # A token has at least one character.
+        shown = _window(body, first, room).strip("\n") if room > 0 and opening else ""
+        if first + len(shown) < len(body.rstrip()):  # without a part of a line
+            shown = shown.rpartition("\n")[0] or shown
+        return f"{opening}{shown.rstrip()}\n{fence[1]}\n\n{NOTE}" if shown else ""
+    piece = _window(markdown, start, room).strip() if room > 0 else ""
     return f"{piece}\n\n{NOTE}" if piece else ""
+
+
+def _window(text: str, start: int, room: int) -> str:
+    """As much text as fits: a token has four characters, in some scripts one."""
+    piece = window(text, start, 4 * room)[0]
+    return piece if estimate_tokens(piece) <= room else window(text, start, room)[0]
 
 
 def _units(markdown: str, block: Block) -> list[tuple[int, int]]:

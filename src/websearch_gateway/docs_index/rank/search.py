@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urldefrag
+from urllib.parse import quote, unquote, urldefrag
 
 from websearch_gateway.docs_index.models import Chunk, ScoredChunk, SiteVersion, TextQuery
 from websearch_gateway.docs_index.rank import query
@@ -22,6 +22,7 @@ from websearch_gateway.docs_index.rank.query import Query, is_navigation, newest
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
+from websearch_gateway.text.markdown import code_blocks
 from websearch_gateway.text.tokens import estimate_tokens, query_terms
 
 if TYPE_CHECKING:
@@ -213,13 +214,26 @@ class Ranker:
         return results, rest[: sum(cost <= left for cost in costs)]
 
     async def _extended(self, one: _Candidate) -> _Candidate:
-        """A candidate without link addresses, and a short one with the next text of its page."""
-        text = without_links(one.chunk.content)
+        """A candidate without link addresses, a definition from its own line on. A short one is given the next text of
+        its page, the last of a page the text before it.
+        """
+        text = without_links(one.chunk.content[_definition_start(one) :])
         if estimate_tokens(text) < ENOUGH_TEXT:
-            after = one.chunk.ordinal + 1
-            for neighbour in await self._index.page_chunks(one.chunk.page_id, after, after + 1):
-                text = f"{text}\n\n{without_links(neighbour.content)}"
+            page_id, place = one.chunk.page_id, one.chunk.ordinal
+            if after := await self._index.page_chunks(page_id, place + 1, place + 2):
+                text = f"{text}\n\n{without_links(after[0].content)}"
+            elif place and not one.names:
+                (before,) = await self._index.page_chunks(page_id, place - 1, place)
+                text = f"{without_links(before.content)}\n\n{text}"
         return replace(one, hit=one.hit.model_copy(update={"content": text}))
+
+
+def _definition_start(one: _Candidate) -> int:
+    """Where the chunk defines the name that its result is for; 0 if that is not known, or inside code or a table."""
+    content, anchor = one.chunk.content, unquote(urldefrag(one.hit.url).fragment)
+    start = next((offset for offset, name in one.chunk.inner if name == anchor), 0) if one.names else 0
+    inside = content.startswith("|", start) or any(begin < start < end for begin, end in code_blocks(content))
+    return 0 if inside else start
 
 
 def _read(one: _Candidate) -> str:
