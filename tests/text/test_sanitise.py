@@ -179,8 +179,8 @@ def test_cleaning_is_idempotent(text: str) -> None:
 
 
 def test_hostile_repetitions_take_linear_time() -> None:
-    """Each of these would time out if a pattern backtracked."""
-    for scrap in ("[", "![", "](", "[a](", "![a](<", "`", "<a:", "[a]: ", "\u200d", "م\u200d", "\x1b["):
+    """Each of these would time out if a pattern backtracked; `safety/test_linear.py` repeats many others."""
+    for scrap in ("[a]: ", "\u200d", "م\u200d"):
         clean_markdown(scrap * 50_000, PAGE)
 
 
