@@ -470,6 +470,9 @@ def _inside(page: Outline, names: re.Pattern[str], most: int) -> Mask:
     import numpy as np
 
     inside = np.zeros(len(page.blocks), dtype=np.bool_)
+    named = page.containers[0].element.xpath("//@class | //@id", smart_strings=False)
+    if not any(_has(names, name) for name in set(named)):
+        return inside
     for container in page.containers:
         if container.end - container.start <= most and _is_named(container.element, names):
             inside[container.start : container.end] = True

@@ -186,7 +186,7 @@ def _heading_columns(page: Measures) -> dict[str, Any]:
 def _alike_columns(page: Measures) -> dict[str, Any]:
     """Sums over all blocks in elements with the same tags and classes."""
     np = page.np
-    _, group = np.unique([page.signature[place] for place in page.place], return_inverse=True)
+    group = page.alike[page.place]
     words = np.bincount(group, page.words)[group]
     return {
         "alike_words": words,

@@ -57,7 +57,7 @@ class Measures:
         near, far (e): the bits of `name_bits` of the element and its parent, or of it and all its ancestors.
         inside (e): a bit for each tag of `WITHIN` that the element or an ancestor has.
         siblings (e): the number of children of the same parent with the same tag and classes.
-        signature (e): the tag and classes of the element and of its parent.
+        alike (e): a number for the tag and classes of the element and of its parent.
         found: the share of a block that another extractor chose; see `compare`.
         running, sums: of words, link words, found words, commas, stops and blocks, the sums over all blocks before a
             block, and the sums over the blocks below an element (e).
@@ -122,7 +122,13 @@ class Measures:
         self.near, self.far, self.inside = np.array(near), np.array(far), np.array(inside)
         keyed = [f"{containers[c.parent].start} {c.parent} {s}" for c, s in zip(containers, signatures, strict=True)]
         self.siblings = _times(keyed, np)
-        self.signature = [f"{signatures[c.parent]}/{s}" for c, s in zip(containers, signatures, strict=True)]
+        numbers: dict[tuple[str, str], int] = {}
+        self.alike = np.array(
+            [
+                numbers.setdefault((signatures[c.parent], s), len(numbers))
+                for c, s in zip(containers, signatures, strict=True)
+            ]
+        )
 
     def _sum(self) -> None:
         np = self.np
