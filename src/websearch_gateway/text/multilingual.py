@@ -175,7 +175,7 @@ BIASES: Mapping[str, float] = {
 BIAS = -9.0
 """The bias of languages without questions to fit on. Japanese and Korean, also in bigrams, have the bias of Chinese."""
 
-ANSWERED = -0.8
+ANSWERED = -0.6
 """The least log odds of the best sentence that counts as an answer: a needless hedge is worse than a missing one."""
 
 
