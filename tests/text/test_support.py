@@ -212,6 +212,11 @@ The bridge opened on 14 May 1932. It is 120 metres long. The bridge is not open 
 The town of Olm has 2,102,650 inhabitants. Toll was first paid in 1940. If it rains, the bridge closes at 9 p.m. """
 
 
+def test_a_claim_is_contradicted_by_a_quote_with_two_other_numbers() -> None:
+    page = "The ticket costs 12 euros for adults, and 20 euros with a guide."
+    assert judged(["The ticket costs 15 euros."], page, "") == [("contradicted", page)]
+
+
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
@@ -244,6 +249,7 @@ def test_a_claim_is_contradicted_by_the_same_sentence_with_another_number_or_its
         ("The team was only granted 15 minutes to speak.", "The team was mainly granted 15 minutes to speak."),
         ("Berg averaged 25 points per game as a senior.", "Berg averaged 25 rebounds per game as a senior."),
         ("More than 190 ships have visited the harbour.", "Under 190 ships have visited the harbour."),
+        ("The guard opens all the gates of the harbour.", "The guard opens some the gates of the harbour."),
         ("The new bridge over the river has three lanes.", "The new bridge over the river has four lanes."),
         ("The bridge has three lanes. It is old.", "This old bridge has four lanes."),
         (

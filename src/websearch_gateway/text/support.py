@@ -206,9 +206,8 @@ def _operators(said: Sequence[Word], theirs: Sequence[Word], chain: Sequence[tup
         added, left_out = word.signs - match.signs - _WEAKER, match.signs - word.signs - _OMITTED
         if "not" in added | left_out:
             yield "negation"
-        if "mainly" in word.signs and "only" in match.signs:
-            yield "operator"
-        if added or left_out or (word.times and match.times and word.times != match.times):
+        is_replaced = word.signs - match.signs and match.signs - word.signs
+        if is_replaced or added or left_out or (word.times and match.times and word.times != match.times):
             yield "operator"
         if word.bounds != match.bounds and (match.bounds or word.bounds - {"nearly"}):
             yield "operator"
