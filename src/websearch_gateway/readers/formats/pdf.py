@@ -17,6 +17,213 @@ from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.pdf_tables import BROKEN, Segment, Sheet, Word, aligned, ruled, sheet
 from websearch_gateway.readers.formats.rendering import MAX_MARKDOWN
 
+_UNBROKEN = dict.fromkeys(map(ord, BROKEN), "-")
+
+
+MOST_PAGES = 1_000
+ONLY_FIRST = "The PDF has {:,} pages; only the first {:,} were read."
+
+LARGER = 1.12
+"""A font this many times larger than that of the text makes a heading."""
+LONGEST_HEADING = 200
+MARGIN = 0.095
+"""The part of a page's height, above and below, in which headers and footers stand."""
+MOST_MARGIN_LINES = 3
+OFTEN = 3
+"""A header or footer is on at least so many pages, or on both of two: chapters have their own."""
+
+_NUMBERING = re.compile(r"^(?:[\dIVX]++\.?)++\s+")
+_NUMBER = re.compile(r"\d+|^\W*[ivxlcdm]+\W*$")
+_BLOCK_START = re.compile(r"^(?=#{1,6} |>|\||={3,}$|-{3,}$|~{3,}|`{3,})", re.MULTILINE)
+_NO_TITLES = ("", "untitled", "(anonymous)")
+_DEEPEST_HEADING = 6
+_MOST_HEADINGS = 10_000
+_PASSWORD = 4  # FPDF_ERR_PASSWORD
+
+Outline = dict[int, list[tuple[int, str]]]
+
+
+def pdf(body: bytes, url: str, charset: str) -> Extracted:
+    """A PDF as Markdown, with a line `*Page N*` before the text of each page. `charset` is not used.
+
+    Raises:
+        SearchFetchError: the PDF is damaged, encrypted, or has no text (`details["reason"]`).
+    """
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(body)
+        count = len(document)
+        outline = _outline(document)
+        sheets = list(_read(document))
+        title = document.get_metadata_value("Title")
+    except pypdfium2.PdfiumError as error:
+        raise _unreadable(error) from None
+    if not any(one.words or one.turned for one in sheets):
+        message = "The PDF has no text; its pages are scans."
+        raise SearchFetchError(message, details={"reason": "scanned" if count else "empty"})
+    shown = [blocks(one) for one in _without_margins(sheets)]
+    levels = _levels(shown, outline)
+    written = list(_written(shown, outline, levels))
+    anchors, texts, at = [], [], 0
+    for number, text in written:
+        anchors.append((at, f"page={number}"))
+        texts.append(text)
+        at += len(text) + 2
+    name = _line(title) if _line(title).casefold() not in _NO_TITLES else ""
+    name = name or next(_largest(shown[0], levels), "") or unquote(urlsplit(url).path.rpartition("/")[2])
+    warnings = (ONLY_FIRST.format(count, len(sheets)),) if len(sheets) < count else ()
+    return Extracted(name, "\n\n".join(texts), None, warnings, tuple(anchors))
+
+
+def _unreadable(error: Exception) -> SearchFetchError:
+    if getattr(error, "err_code", None) == _PASSWORD:
+        return SearchFetchError("The PDF is locked with a password.", details={"reason": "encrypted"})
+    return SearchFetchError("The PDF is damaged.")
+
+
+def _read(document: Any) -> Iterator[Sheet]:
+    """The pages, until there is enough text."""
+    length = 0
+    for page in islice(document, MOST_PAGES):
+        read = sheet(page)
+        page.close()
+        yield read
+        length += sum(len(word.text) + 1 for word in read.words)
+        if length > MAX_MARKDOWN:
+            return
+
+
+def _outline(document: Any) -> Outline:
+    """Level and title of each heading, by page number."""
+    headings: Outline = {}
+    for bookmark in islice(document.get_toc(max_depth=_DEEPEST_HEADING), _MOST_HEADINGS):
+        target = bookmark.get_dest()
+        index = target.get_index() if target else None
+        if index is not None and (title := _line(bookmark.get_title())):
+            headings.setdefault(index + 1, []).append((min(bookmark.level + 2, _DEEPEST_HEADING), title))
+    return headings
+
+
+def _without_margins(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
+    """The pages without the headers, footers and page numbers that many of them repeat."""
+    margins = [_margin_lines(one) for one in sheets]
+    often = Counter(mark for margin in margins for mark in margin)
+    least = min(OFTEN, max(2, sum(1 for one in sheets if one.words)))
+    for one, margin in zip(sheets, margins, strict=True):
+        repeated = {word for mark, line in margin.items() if often[mark] >= least for word in line}
+        yield one._replace(words=[word for word in one.words if word not in repeated]) if repeated else one
+
+
+def _margin_lines(page: Sheet) -> dict[tuple[str, int], list[Word]]:
+    """The outermost lines in the upper and lower margin, by their text without numbers, and their place."""
+    marks: dict[tuple[str, int], list[Word]] = {}
+    upper = [word for word in page.words if word.y > (1 - MARGIN) * page.height]
+    lower = [word for word in page.words if word.y < MARGIN * page.height]
+    for line in (*list(lines(upper))[:MOST_MARGIN_LINES], *list(lines(lower))[-MOST_MARGIN_LINES:]):
+        text = " ".join(word.text for word in sorted(line))
+        marks[_NUMBER.sub("#", text), round(line[0].y / 4)] = line
+    return marks
+
+
+def _written(pages: Sequence[Sequence[Block]], outline: Outline, levels: dict[float, int]) -> Iterator[tuple[int, str]]:
+    """The number and Markdown of each page with text."""
+    for number, page in enumerate(pages, 1):
+        found = list(_apart(page, outline.get(number, ())))
+        named = _places(found, outline.get(number, ()))
+        parts = [f"{'#' * level} {title}" for level, title in named.pop(-1, ())]
+        after_item = False
+        for place, one in enumerate(found):
+            text = _rendered(one, levels) if place not in named else _headings(named[place])
+            if one.depth and after_item:
+                parts[-1] += f"\n{text}"
+            elif text:
+                parts.append(text)
+            after_item = bool(one.depth)
+        if parts:
+            yield number, "\n\n".join((f"*Page {number}*", *parts))
+
+
+def _apart(page: Sequence[Block], headings: Sequence[tuple[int, str]]) -> Iterator[Block]:
+    """The blocks of a page, in which each line that is a heading of the outline is a block of its own."""
+    titles = {_bare(title) for _, title in headings}
+    for one in page:
+        lines: list[str] = []
+        for line in one.text.split("\n") if titles else [one.text]:
+            if _bare(line) in titles:
+                if lines:
+                    yield one._replace(text="\n".join(lines))
+                yield one._replace(text=line)
+                lines = []
+            else:
+                lines.append(line)
+        if lines:
+            yield one._replace(text="\n".join(lines))
+
+
+def _headings(headings: Sequence[tuple[int, str]]) -> str:
+    return "\n\n".join(f"{'#' * level} {title}" for level, title in headings)
+
+
+def _places(found: Sequence[Block], headings: Sequence[tuple[int, str]]) -> dict[int, list[tuple[int, str]]]:
+    """The headings of the outline by the block that has their words; -1 for those that the page spells otherwise."""
+    blocks_by_text = {_bare(one.text): place for place, one in reversed([*enumerate(found)])} if headings else {}
+    named: dict[int, list[tuple[int, str]]] = {}
+    for level, title in headings:
+        named.setdefault(blocks_by_text.get(_bare(title), -1), []).append((level, title))
+    return named
+
+
+def _levels(pages: Sequence[Sequence[Block]], outline: Outline) -> dict[float, int]:
+    """The heading level of each font size that is larger than that of most text, and of the outline's headings."""
+    letters: Counter[float] = Counter()
+    named = {number: {_bare(title) for _, title in headings} for number, headings in outline.items()}
+    for one in (block for page in pages for block in page):
+        letters[_size(one)] += len(one.text)
+    del letters[0.0]
+    if not letters:
+        return {}
+    least = letters.most_common(1)[0][0] * LARGER
+    if named:
+        found = [_size(one) for at, page in enumerate(pages, 1) for one in page if _bare(one.text) in named.get(at, ())]
+        least = max([least, *(size + 0.5 for size in found)])
+    larger = sorted((size for size in letters if size >= least), reverse=True)
+    return {size: min(level, _DEEPEST_HEADING) for level, size in enumerate(larger, 1)}
+
+
+def _largest(page: Sequence[Block], levels: dict[float, int]) -> Iterator[str]:
+    """The texts of the largest headings of a page."""
+    return (_line(one.text) for one in page if levels.get(_size(one)) == 1 and len(one.text) <= LONGEST_HEADING)
+
+
+def _size(block: Block) -> float:
+    return round(block.size * 2) / 2
+
+
+def _rendered(one: Block, levels: dict[float, int]) -> str:
+    if one.rows:
+        return _table(one.rows)
+    text = one.text
+    level = levels.get(_size(one))
+    if level and not one.depth and len(text) <= LONGEST_HEADING and any(map(str.isalpha, text)):
+        return f"{'#' * level} {_line(text)}"
+    return f"{'  ' * (one.depth - 1)}{text}" if one.depth else _BLOCK_START.sub(r"\\", text)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in rows]
+    return "\n".join((lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]))
+
+
+def _bare(line: str) -> str:
+    """A heading without its number."""
+    return _NUMBERING.sub("", _line(line), count=1).casefold()
+
+
+def _line(text: str) -> str:
+    return " ".join(text.replace("\0", "").split())
+
+
 WIDE_GAP = 0.95
 """A gap between words from this width on (in font sizes) separates cells or columns."""
 SAME_LINE = 0.35
@@ -26,7 +233,7 @@ LEAST_LINES = 4
 MOST_GUTTERS = 8
 PROSE_WORDS = 6
 """A line of so many words may end in the middle of a sentence."""
-DEEPEST = 6
+MOST_CUTS = 6
 """How often columns may be cut into columns."""
 LEADING = 1.75
 """The largest distance of the lines of a paragraph, in font sizes."""
@@ -105,7 +312,7 @@ def _segment(run: Sequence[Word]) -> Segment:
 
 def _ordered(segments: Sequence[Segment], depth: int) -> Iterator[Sequence[Segment]]:
     """The segments in groups to read one after the other: what is above columns, each column, what is below them."""
-    zone = _columns(segments) if depth < DEEPEST and len(segments) >= 2 * LEAST_LINES else None
+    zone = _columns(segments) if depth < MOST_CUTS and len(segments) >= 2 * LEAST_LINES else None
     if zone is None:
         if segments:
             yield segments
@@ -197,7 +404,7 @@ def _paragraphs(rows: Sequence[Sequence[Segment]], right: float) -> Iterator[Blo
     for row in rows:
         joins = bool(paragraph) and _joins(paragraph, row)
         if paragraph and not joins:
-            yield _paragraph_block(paragraph, items, right)
+            yield _block(paragraph, items, right)
             paragraph = []
         if row[0].rows:
             yield Block("", 0.0, row[0].y, len(row[0].rows), rows=row[0].rows)
@@ -205,7 +412,7 @@ def _paragraphs(rows: Sequence[Sequence[Segment]], right: float) -> Iterator[Blo
         else:
             paragraph.append(list(row))
     if paragraph:
-        yield _paragraph_block(paragraph, items, right)
+        yield _block(paragraph, items, right)
 
 
 def _joins(paragraph: Sequence[Sequence[Segment]], row: Sequence[Segment]) -> bool:
@@ -223,7 +430,7 @@ def _flows(above: Segment, one: Segment, right: float) -> bool:
     return above.words >= PROSE_WORDS or one.text[0].islower() or not above.text.isascii()
 
 
-def _paragraph_block(paragraph: Sequence[Sequence[Segment]], items: list[float], right: float) -> Block:
+def _block(paragraph: Sequence[Sequence[Segment]], items: list[float], right: float) -> Block:
     """The block of a paragraph's lines. `items` are the indents of the list items above it."""
     text = ""
     above: Segment | None = None
@@ -247,210 +454,3 @@ def _paragraph_block(paragraph: Sequence[Sequence[Segment]], items: list[float],
     if not items or items[-1] < first.x0 - first.size / 2:
         items.append(first.x0)
     return Block(text if mark[0].isdigit() else f"- {rest}", first.size, first.y, len(paragraph), depth=len(items))
-
-
-_UNBROKEN = dict.fromkeys(map(ord, BROKEN), "-")
-
-
-MOST_PAGES = 1_000
-ONLY_FIRST = "The PDF has {:,} pages; only the first {:,} were read."
-
-LARGER = 1.12
-"""A font this many times larger than that of the text makes a heading."""
-LONGEST_HEADING = 200
-MARGIN = 0.095
-"""The part of a page's height, above and below, in which headers and footers stand."""
-MOST_MARGIN_LINES = 3
-OFTEN = 3
-"""A header or footer is on at least so many pages, or on both of two: chapters have their own."""
-
-_NUMBERING = re.compile(r"^(?:[\dIVX]++\.?)++\s+")
-_NUMBER = re.compile(r"\d+|^\W*[ivxlcdm]+\W*$")
-_BLOCK_START = re.compile(r"^(?=#{1,6} |>|\||={3,}$|-{3,}$|~{3,}|`{3,})", re.MULTILINE)
-_NO_TITLES = ("", "untitled", "(anonymous)")
-_DEEPEST = 6
-_MOST_HEADINGS = 10_000
-_PASSWORD = 4  # FPDF_ERR_PASSWORD
-
-Outline = dict[int, list[tuple[int, str]]]
-
-
-def pdf(body: bytes, url: str, charset: str) -> Extracted:
-    """A PDF as Markdown, with a line `*Page N*` before the text of each page. `charset` is not used.
-
-    Raises:
-        SearchFetchError: the PDF is damaged, encrypted, or has no text (`details["reason"]`).
-    """
-    import pypdfium2
-
-    try:
-        document = pypdfium2.PdfDocument(body)
-        count = len(document)
-        outline = _outline(document)
-        sheets = list(_read(document))
-        title = document.get_metadata_value("Title")
-    except pypdfium2.PdfiumError as error:
-        raise _unreadable(error) from None
-    if not any(one.words or one.turned for one in sheets):
-        message = "The PDF has no text; its pages are scans."
-        raise SearchFetchError(message, details={"reason": "scanned" if count else "empty"})
-    shown = [blocks(one) for one in _without_margins(sheets)]
-    levels = _levels(shown, outline)
-    written = list(_written(shown, outline, levels))
-    anchors, texts, at = [], [], 0
-    for number, text in written:
-        anchors.append((at, f"page={number}"))
-        texts.append(text)
-        at += len(text) + 2
-    name = _line(title) if _line(title).casefold() not in _NO_TITLES else ""
-    name = name or next(_largest(shown[0], levels), "") or unquote(urlsplit(url).path.rpartition("/")[2])
-    warnings = (ONLY_FIRST.format(count, len(sheets)),) if len(sheets) < count else ()
-    return Extracted(name, "\n\n".join(texts), None, warnings, tuple(anchors))
-
-
-def _unreadable(error: Exception) -> SearchFetchError:
-    if getattr(error, "err_code", None) == _PASSWORD:
-        return SearchFetchError("The PDF is locked with a password.", details={"reason": "encrypted"})
-    return SearchFetchError("The PDF is damaged.")
-
-
-def _read(document: Any) -> Iterator[Sheet]:
-    """The pages, until there is enough text."""
-    length = 0
-    for page in islice(document, MOST_PAGES):
-        read = sheet(page)
-        page.close()
-        yield read
-        length += sum(len(word.text) + 1 for word in read.words)
-        if length > MAX_MARKDOWN:
-            return
-
-
-def _outline(document: Any) -> Outline:
-    """Level and title of each heading, by page number."""
-    headings: Outline = {}
-    for bookmark in islice(document.get_toc(max_depth=_DEEPEST), _MOST_HEADINGS):
-        target = bookmark.get_dest()
-        index = target.get_index() if target else None
-        if index is not None and (title := _line(bookmark.get_title())):
-            headings.setdefault(index + 1, []).append((min(bookmark.level + 2, _DEEPEST), title))
-    return headings
-
-
-def _without_margins(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
-    """The pages without the headers, footers and page numbers that many of them repeat."""
-    margins = [_margin_lines(one) for one in sheets]
-    often = Counter(mark for margin in margins for mark in margin)
-    least = min(OFTEN, max(2, sum(1 for one in sheets if one.words)))
-    for one, margin in zip(sheets, margins, strict=True):
-        repeated = {word for mark, line in margin.items() if often[mark] >= least for word in line}
-        yield one._replace(words=[word for word in one.words if word not in repeated]) if repeated else one
-
-
-def _margin_lines(page: Sheet) -> dict[tuple[str, int], list[Word]]:
-    """The outermost lines in the upper and lower margin, by their text without numbers, and their place."""
-    marks: dict[tuple[str, int], list[Word]] = {}
-    upper = [word for word in page.words if word.y > (1 - MARGIN) * page.height]
-    lower = [word for word in page.words if word.y < MARGIN * page.height]
-    for line in (*list(lines(upper))[:MOST_MARGIN_LINES], *list(lines(lower))[-MOST_MARGIN_LINES:]):
-        text = " ".join(word.text for word in sorted(line))
-        marks[_NUMBER.sub("#", text), round(line[0].y / 4)] = line
-    return marks
-
-
-def _written(pages: Sequence[Sequence[Block]], outline: Outline, levels: dict[float, int]) -> Iterator[tuple[int, str]]:
-    """The number and Markdown of each page with text."""
-    for number, page in enumerate(pages, 1):
-        found = list(_apart(page, outline.get(number, ())))
-        named = _places(found, outline.get(number, ()))
-        parts = [f"{'#' * level} {title}" for level, title in named.pop(-1, ())]
-        after_item = False
-        for place, one in enumerate(found):
-            text = _block(one, levels) if place not in named else _headings(named[place])
-            if one.depth and after_item:
-                parts[-1] += f"\n{text}"
-            elif text:
-                parts.append(text)
-            after_item = bool(one.depth)
-        if parts:
-            yield number, "\n\n".join((f"*Page {number}*", *parts))
-
-
-def _apart(page: Sequence[Block], headings: Sequence[tuple[int, str]]) -> Iterator[Block]:
-    """The blocks of a page, in which each line that is a heading of the outline is a block of its own."""
-    titles = {_bare(title) for _, title in headings}
-    for one in page:
-        lines: list[str] = []
-        for line in one.text.split("\n") if titles else [one.text]:
-            if _bare(line) in titles:
-                if lines:
-                    yield one._replace(text="\n".join(lines))
-                yield one._replace(text=line)
-                lines = []
-            else:
-                lines.append(line)
-        if lines:
-            yield one._replace(text="\n".join(lines))
-
-
-def _headings(headings: Sequence[tuple[int, str]]) -> str:
-    return "\n\n".join(f"{'#' * level} {title}" for level, title in headings)
-
-
-def _places(found: Sequence[Block], headings: Sequence[tuple[int, str]]) -> dict[int, list[tuple[int, str]]]:
-    """The headings of the outline by the block that has their words; -1 for those that the page spells otherwise."""
-    blocks_by_text = {_bare(one.text): place for place, one in reversed([*enumerate(found)])} if headings else {}
-    named: dict[int, list[tuple[int, str]]] = {}
-    for level, title in headings:
-        named.setdefault(blocks_by_text.get(_bare(title), -1), []).append((level, title))
-    return named
-
-
-def _levels(pages: Sequence[Sequence[Block]], outline: Outline) -> dict[float, int]:
-    """The heading level of each font size that is larger than that of most text, and of the outline's headings."""
-    letters: Counter[float] = Counter()
-    named = {number: {_bare(title) for _, title in headings} for number, headings in outline.items()}
-    for one in (block for page in pages for block in page):
-        letters[_size(one)] += len(one.text)
-    del letters[0.0]
-    if not letters:
-        return {}
-    least = letters.most_common(1)[0][0] * LARGER
-    if named:
-        found = [_size(one) for at, page in enumerate(pages, 1) for one in page if _bare(one.text) in named.get(at, ())]
-        least = max([least, *(size + 0.5 for size in found)])
-    larger = sorted((size for size in letters if size >= least), reverse=True)
-    return {size: min(level, _DEEPEST) for level, size in enumerate(larger, 1)}
-
-
-def _largest(page: Sequence[Block], levels: dict[float, int]) -> Iterator[str]:
-    """The texts of the largest headings of a page."""
-    return (_line(one.text) for one in page if levels.get(_size(one)) == 1 and len(one.text) <= LONGEST_HEADING)
-
-
-def _size(block: Block) -> float:
-    return round(block.size * 2) / 2
-
-
-def _block(one: Block, levels: dict[float, int]) -> str:
-    if one.rows:
-        return _table(one.rows)
-    text = one.text
-    level = levels.get(_size(one))
-    if level and not one.depth and len(text) <= LONGEST_HEADING and any(map(str.isalpha, text)):
-        return f"{'#' * level} {_line(text)}"
-    return f"{'  ' * (one.depth - 1)}{text}" if one.depth else _BLOCK_START.sub(r"\\", text)
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in rows]
-    return "\n".join((lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]))
-
-
-def _bare(line: str) -> str:
-    """A heading without its number."""
-    return _NUMBERING.sub("", _line(line), count=1).casefold()
-
-
-def _line(text: str) -> str:
-    return " ".join(text.replace("\0", "").split())
