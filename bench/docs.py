@@ -25,7 +25,7 @@ from urllib.parse import urldefrag
 from bench import docs_scale, docs_web
 from bench.table import Row, print_table
 from websearch_gateway.app import Gateway, open_gateway
-from websearch_gateway.docs_index.crawl.seeds import inventory
+from websearch_gateway.docs_index.crawl.listing import inventory
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.settings import load_settings
 from websearch_gateway.text.tokens import estimate_tokens

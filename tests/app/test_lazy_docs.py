@@ -13,8 +13,8 @@ import pytest
 from tests.opening import Open
 from tests.patience import PATIENCE
 from websearch_gateway.app.lazy_docs import LazyDocs, lazy_docs
-from websearch_gateway.docs_index.store.sql import chunks as searches
-from websearch_gateway.docs_index.store.sql import versions
+from websearch_gateway.docs_index.store import docs as searches
+from websearch_gateway.docs_index.store import versions
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError
 from websearch_gateway.models import LOCAL

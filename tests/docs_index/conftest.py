@@ -9,9 +9,9 @@ import pytest
 
 from tools.servers import Postgresql
 from websearch_gateway.docs_index.models import ChunkDraft, CrawlOptions, PageDraft, Symbol, UrlTask
+from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.store.lance import LanceVectors
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
-from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 
 BASE = "https://docs.example.org/3/"

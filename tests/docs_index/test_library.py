@@ -11,7 +11,7 @@ import pytest
 
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, html, library
 from websearch_gateway.docs_index.reading import read_docs, search_docs
-from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.transfer import export_site, import_site
 from websearch_gateway.embedders.reranker import HttpReranker
 from websearch_gateway.models import Call, Caller

@@ -16,8 +16,8 @@ from tests.docs_index.crawl.small_site import EMBEDDER, FAST, Site, html, librar
 from tests.loopback import serving
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.packages import REPOSITORY_PAGES, described, package_named, repository_page
+from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
-from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError
 from websearch_gateway.net.address import AddressPolicy

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs_index.project import MAX_FILE_BYTES, read_project
+from websearch_gateway.docs_index.packages import MAX_FILE_BYTES, read_project
 
 UV_LOCK = """
 version = 1

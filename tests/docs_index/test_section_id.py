@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from websearch_gateway.docs_index.models import ChunkDraft, PageDraft
-from websearch_gateway.docs_index.section_id import HEX_DIGITS, content_of, section_ids
+from websearch_gateway.docs_index.models import HEX_DIGITS, ChunkDraft, PageDraft, content_of, section_ids
 
 TEXT = "Tides come twice a day.\nThe moon pulls."
 FIRST, SECOND = ChunkDraft(0, 23, ("Tides",)), ChunkDraft(24, 39, ("Tides", "Why"))

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tests.shared_workers import SharedWorkers
-from websearch_gateway.docs_index.models import SiteVersion
-from websearch_gateway.docs_index.ports import Run
+from websearch_gateway.docs_index.models import Run, SiteVersion
 from websearch_gateway.docs_index.selection import MOST_PATTERN_CHARS, select
 from websearch_gateway.errors import SearchTimeoutError, SearchValidationError
 from websearch_gateway.workers.child import Limits

@@ -10,7 +10,7 @@ import httpx2
 import numpy as np
 import pytest
 
-from websearch_gateway.embedders.ollama import OllamaEmbedder
+from websearch_gateway.embedders.remote import OllamaEmbedder
 from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, Unavailable
 from websearch_gateway.net.retry import Retry
 
@@ -115,7 +115,7 @@ async def test_a_refused_pull_is_unavailable(client_of: ClientOf, retry: Retry) 
 
 
 async def test_endless_progress_is_cut_off(client_of: ClientOf, retry: Retry, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("websearch_gateway.embedders.ollama.MOST_PROGRESS_BYTES", 100)
+    monkeypatch.setattr("websearch_gateway.embedders.remote.MOST_PROGRESS_BYTES", 100)
     server = Server(present=False, pull=PULL * 2)
     with pytest.raises(SearchProviderError, match="endless progress"):
         await embedder(client_of(server), retry).embed(["x"], "query")

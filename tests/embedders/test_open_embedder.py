@@ -10,8 +10,7 @@ import httpx2
 import pytest
 
 from websearch_gateway.embedders import open_embedder
-from websearch_gateway.embedders.ollama import OllamaEmbedder
-from websearch_gateway.embedders.openai_compatible import OpenAICompatibleEmbedder
+from websearch_gateway.embedders.remote import OllamaEmbedder, OpenAICompatibleEmbedder
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.settings import load_settings

@@ -11,7 +11,7 @@ import httpx2
 import numpy as np
 import pytest
 
-from websearch_gateway.embedders.openai_compatible import OpenAICompatibleEmbedder
+from websearch_gateway.embedders.remote import OpenAICompatibleEmbedder
 from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, SearchTimeoutError, Unavailable
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry

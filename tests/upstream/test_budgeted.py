@@ -11,8 +11,7 @@ import httpx2
 import pytest
 
 from websearch_gateway.embedders import usd_per_million_tokens
-from websearch_gateway.embedders.ollama import OllamaEmbedder
-from websearch_gateway.embedders.openai_compatible import OpenAICompatibleEmbedder
+from websearch_gateway.embedders.remote import OllamaEmbedder, OpenAICompatibleEmbedder
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import (
     SearchAuthError,

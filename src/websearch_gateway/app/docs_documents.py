@@ -28,7 +28,7 @@ Draft = Callable[[CrawledPage], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class DocumentReading:
-    """A `docs_index.ports.ReadDocument`."""
+    """A `docs_index.models.ReadDocument`."""
 
     workers: Workers
     renderer: Renderer

@@ -21,8 +21,8 @@ from websearch_gateway.workers.pool import WORKING_FOR, FairQueue, Workers
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary
-    from websearch_gateway.docs_index.store.sql.database import Turn
-    from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+    from websearch_gateway.docs_index.store.database import Turn
+    from websearch_gateway.docs_index.store.docs import SqlDocs
 
 INDEX_SECONDS = 2.0
 
@@ -73,7 +73,7 @@ def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder
     from websearch_gateway.docs_index.crawl.runner import CrawlRunner
     from websearch_gateway.docs_index.library import DocsLibrary
     from websearch_gateway.docs_index.packages import Registries
-    from websearch_gateway.docs_index.store.sql.database import MOST_SEARCHES
+    from websearch_gateway.docs_index.store.database import MOST_SEARCHES
 
     # Half of the searches may be one user's; a user without a running search does not wait for them.
     queue = FairQueue(MOST_SEARCHES // 2, MOST_SEARCHES // 2)

@@ -1,6 +1,6 @@
 """A searchable index of documentation sites: `crawl` fills it, `store` keeps it, `rank` searches it.
 
-To read the code, begin with `models`, the values, and `ports`, the interfaces. `library` is the API for the
+To read the code, begin with `models`, the values and interfaces. `library` is the API for the
 entrypoints. `search`, `reading` and `status` make the replies of the tools, `selection` picks the versions for a call,
 and `transfer` exports and imports versions.
 

@@ -11,14 +11,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from websearch_gateway.docs_index.crawl.crawler import OnProgress
-from websearch_gateway.docs_index.crawl.files import ENDINGS, is_archive
+from websearch_gateway.docs_index.crawl.listing import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source, ignore_progress
 from websearch_gateway.docs_index.crawl.scope import canonical, version_siblings
 from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion
-from websearch_gateway.docs_index.packages import CODE_HOSTS, Package, Registries, package_of
-from websearch_gateway.docs_index.project import read_project
+from websearch_gateway.docs_index.packages import CODE_HOSTS, Package, Registries, package_of, read_project
 from websearch_gateway.docs_index.selection import named, quoted
-from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchError,

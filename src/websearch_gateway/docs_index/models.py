@@ -1,4 +1,4 @@
-"""The values that the documentation index is made of. All are frozen.
+"""The values that the documentation index is made of, all frozen, and what a crawl needs of the rest of the gateway.
 
 A *site* (its name: `python`) has *versions* (their label: `3.12`); a version has pages, and a page has chunks. One
 `add` creates a version, a crawl fills it, and a search selects it by its id. Times are seconds since the epoch.
@@ -6,11 +6,18 @@ A *site* (its name: `python`) has *versions* (their label: `3.12`); a version ha
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from websearch_gateway.models import Deadline
+    from websearch_gateway.net.fetch import Fetched, Sending
     from websearch_gateway.ports import Vectors
+
 
 VersionStatus = Literal["queued", "crawling", "paused", "completed", "failed", "suspicious"]
 """`queued`: waits for a process that crawls. `paused`: the crawl stopped before its end, and is tried again later.
@@ -312,3 +319,91 @@ class TextQuery:
 
     phrases: tuple[str, ...]
     any: bool = False
+
+
+class Fetch(Protocol):
+    """One request to a web server, as `net.fetch.Fetcher` makes it."""
+
+    async def fetch(
+        self,
+        url: str,
+        deadline: Deadline,
+        *,
+        accept: str = ...,
+        headers: Mapping[str, str] | None = ...,
+        max_bytes: int = ...,
+        follow: bool = ...,
+        sending: Sending | None = ...,
+    ) -> Fetched:
+        """See `net.fetch.Fetcher.fetch`."""
+        ...
+
+    async def download(self, url: str, path: Path, deadline: Deadline, *, max_bytes: int) -> None:
+        """See `net.fetch.Fetcher.download`."""
+        ...
+
+
+class Run(Protocol):
+    """Runs a function that untrusted data may hang or crash."""
+
+    async def run(
+        self, function: Callable[..., object], *arguments: object, deadline: Deadline, seconds: float | None = ...
+    ) -> Any:
+        """The result of `function(*arguments)`, as JSON values. The function must be importable by its name.
+
+        Args:
+            seconds: the time limit of the function itself, without waits for a process.
+
+        Raises:
+            SearchTimeoutError: the deadline passed, or (`details.reason` is `too_costly`) the function took too long.
+            SearchFetchError: the function failed.
+        """
+        ...
+
+
+class ReadDocument(Protocol):
+    """Turns a reply into text and instructions to crawlers."""
+
+    async def __call__(
+        self,
+        fetched: Fetched,
+        browser: BrowserUse,
+        deadline: Deadline,
+        draft: Callable[[Any], Mapping[str, Any]],
+        *,
+        only_links: bool = ...,
+    ) -> Document:
+        """Read a reply; with `browser`, after its scripts have run (`auto`: if the page is empty until they run).
+
+        A page with noindex has no text; with `only_links` no page has text, which costs far less. `draft` makes the
+        fields of the result where the page is read, see `drafted`.
+
+        Raises:
+            SearchFetchError: the type of the reply is not supported, or the reply cannot be read.
+            SearchTimeoutError: reading took too long.
+        """
+        ...
+
+
+HEX_DIGITS = 16
+
+
+def content_of(chunk: ChunkDraft, markdown: str) -> str:
+    """The text of a chunk."""
+    return f"{chunk.before}{markdown[chunk.start : chunk.stop]}{chunk.after}"
+
+
+def section_ids(page: PageDraft) -> list[str]:
+    """The id of each chunk: a hash of the page's address, the headings and the text, the same at every crawl.
+
+    A number distinguishes later chunks that are equal in all of these.
+    """
+    seen: dict[str, int] = {}
+    return [_unique(page.url, chunk, content_of(chunk, page.markdown), seen) for chunk in page.chunks]
+
+
+def _unique(url: str, chunk: ChunkDraft, content: str, seen: dict[str, int]) -> str:
+    text = "\0".join((url, *chunk.heading_path, content))
+    number = seen[text] = seen.get(text, 0) + 1
+    numbered = text if number == 1 else f"{text}\0{number}"
+    return sha256(numbered.encode("utf-8", "surrogatepass")).hexdigest()[:HEX_DIGITS]

@@ -16,7 +16,7 @@ from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import Chunk, SiteVersion, Skipped, UrlFailure
 from websearch_gateway.docs_index.rank.search import MAX_TOKENS, Ranker
 from websearch_gateway.docs_index.selection import named, select
-from websearch_gateway.docs_index.store.owners import is_dead
+from websearch_gateway.docs_index.store.versions import is_dead
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, Unavailable
 from websearch_gateway.models import Call, Deadline
 from websearch_gateway.ports import NOT_RERANKED, Embedder, Reranker

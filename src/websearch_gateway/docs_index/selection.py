@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from websearch_gateway.docs_index.models import SiteVersion
-from websearch_gateway.docs_index.ports import Run
+from websearch_gateway.docs_index.models import Run, SiteVersion
 from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeoutError, SearchValidationError
 from websearch_gateway.models import Deadline
 

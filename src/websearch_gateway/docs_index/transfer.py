@@ -29,7 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from websearch_gateway.docs_index.crawl.chunking import cut
 from websearch_gateway.docs_index.crawl.crawler import URLS_PER_PAGE
-from websearch_gateway.docs_index.crawl.files import base_url, is_archive
+from websearch_gateway.docs_index.crawl.listing import base_url, is_archive
 from websearch_gateway.docs_index.crawl.page_work import LONGEST_TITLE, sendable
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
 from websearch_gateway.docs_index.crawl.symbols import LONGEST_NAME, MOST_SYMBOLS, page_symbols
@@ -42,9 +42,9 @@ from websearch_gateway.docs_index.models import (
     StoredPage,
     Symbol,
     SymbolKind,
+    content_of,
 )
-from websearch_gateway.docs_index.section_id import content_of
-from websearch_gateway.docs_index.store.packing import pack_vectors, unpack_vectors
+from websearch_gateway.docs_index.store.encoding import pack_vectors, unpack_vectors
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.text.chunk import MAX_TITLE
 from websearch_gateway.text.sanitise import strip_invisible_characters, without_live_parts

@@ -39,11 +39,11 @@ def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) 
     url = settings.embedding_server_url
     parts = urlsplit(url)
     if parts.path.endswith("/api") or (parts.netloc.endswith(OLLAMA_PORT) and not parts.path):
-        from websearch_gateway.embedders.ollama import OllamaEmbedder
+        from websearch_gateway.embedders.remote import OllamaEmbedder
 
         base = url if parts.path else f"{url}/api"
         return OllamaEmbedder(base, client, retry, settings.embedding_model_name or "nomic-embed-text", key)
-    from websearch_gateway.embedders.openai_compatible import OpenAICompatibleEmbedder
+    from websearch_gateway.embedders.remote import OpenAICompatibleEmbedder
 
     return OpenAICompatibleEmbedder(url, client, retry, settings.embedding_model_name or "text-embedding-3-small", key)
 

@@ -11,12 +11,11 @@ import httpx2
 import pytest
 
 from tests.docs_index.crawl.small_site import FAST, Site, html, library
-from websearch_gateway.docs_index.crawl import crawler, embedding
+from websearch_gateway.docs_index.crawl import crawler, page_work
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import TextQuery
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.embedders.ollama import OllamaEmbedder
-from websearch_gateway.embedders.openai_compatible import OpenAICompatibleEmbedder
+from websearch_gateway.embedders.remote import OllamaEmbedder, OpenAICompatibleEmbedder
 from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
 from websearch_gateway.net.retry import Retry
 
@@ -93,7 +92,7 @@ async def test_a_model_that_ollama_cannot_find_fails_the_crawl_at_once(tmp_path,
 
 
 async def test_pages_get_their_vectors_when_the_server_is_back(tmp_path, site, workers, monkeypatch):
-    monkeypatch.setattr(embedding, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(page_work, "SERVER_RETRY_SECONDS", 0.0)
     monkeypatch.setattr(crawler, "HEARTBEAT_SECONDS", 0.01)
     down, seen = [True], []
 
@@ -117,8 +116,8 @@ async def test_pages_get_their_vectors_when_the_server_is_back(tmp_path, site, w
 
 
 async def test_a_server_that_is_down_for_a_day_fails_the_crawl(tmp_path, site, workers, monkeypatch):
-    monkeypatch.setattr(embedding, "RETRY_SECONDS", 0.0)
-    monkeypatch.setattr(embedding, "MOST_DOWN_SECONDS", 0.0)
+    monkeypatch.setattr(page_work, "SERVER_RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(page_work, "MOST_DOWN_SECONDS", 0.0)
     async with crawling(tmp_path, site, workers, lambda _: httpx2.Response(503)) as docs:
         id_ = await added(docs, site)
         with pytest.raises(SearchNotConfiguredError, match="has not worked for a day"):

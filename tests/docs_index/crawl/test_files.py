@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs_index.crawl import files
-from websearch_gateway.docs_index.crawl.files import MAX_PAGE_BYTES, unpack
+from websearch_gateway.docs_index.crawl import listing
+from websearch_gateway.docs_index.crawl.listing import MAX_PAGE_BYTES, unpack
 from websearch_gateway.errors import SearchFetchError
 
 
@@ -43,18 +43,18 @@ def test_a_document_that_inflates_ends_after_the_size_of_a_page(make: object, tm
 def test_all_documents_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = zipped(tmp_path / "a.zip", {f"{number}.html": bytes(1_000) for number in range(20)})
     unpack(archive, tmp_path / "whole")
-    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 5_000)
+    monkeypatch.setattr(listing, "MAX_UNPACKED_BYTES", 5_000)
     with pytest.raises(SearchFetchError, match="more than may be unpacked"):
         unpack(archive, tmp_path / "large")
     monkeypatch.undo()
-    monkeypatch.setattr(files, "MAX_FILES", 5)
+    monkeypatch.setattr(listing, "MAX_FILES", 5)
     with pytest.raises(SearchFetchError, match="more than may be unpacked"):
         unpack(archive, tmp_path / "many")
 
 
 def test_skipped_members_count_towards_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Skipping a file in a compressed stream unpacks it."""
-    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 50_000)
+    monkeypatch.setattr(listing, "MAX_UNPACKED_BYTES", 50_000)
     archive = tarred(tmp_path / "a.tar.gz", {"a.html": b"<p>a", "film.mp4": bytes(1_000_000), "b.html": b"<p>b"})
     with pytest.raises(SearchFetchError, match="more than may be unpacked"):
         unpack(archive, tmp_path / "out")
@@ -106,7 +106,7 @@ def test_members_that_are_not_documents_count_too(
     archive = (zipped if make is zipped else tarred)(tmp_path / "a", {f"{number}.bin": b"" for number in range(20)})
     archive = archive.rename(tmp_path / ("a.zip" if make is zipped else "a.tar.gz"))
     unpack(archive, tmp_path / "out")
-    monkeypatch.setattr(files, "MAX_FILES", 19)
+    monkeypatch.setattr(listing, "MAX_FILES", 19)
     with pytest.raises(SearchFetchError, match="more than may be unpacked"):
         unpack(archive, tmp_path / "out")
 
@@ -114,10 +114,10 @@ def test_members_that_are_not_documents_count_too(
 def test_the_entries_of_a_zip_are_counted_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = zipped(tmp_path / "a.zip", {f"{number}.html": b"x" for number in range(40)})
     for block in (4, 7, 64, 1_000_000):
-        monkeypatch.setattr(files, "_BLOCK", block)
-        monkeypatch.setattr(files, "MAX_FILES", 40)
+        monkeypatch.setattr(listing, "_BLOCK", block)
+        monkeypatch.setattr(listing, "MAX_FILES", 40)
         unpack(archive, tmp_path / "out")
-        monkeypatch.setattr(files, "MAX_FILES", 39)
+        monkeypatch.setattr(listing, "MAX_FILES", 39)
         with pytest.raises(SearchFetchError, match="more than may be unpacked"):
             unpack(archive, tmp_path / "out")
 

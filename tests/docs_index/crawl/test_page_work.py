@@ -10,12 +10,10 @@ import pytest
 
 from tests.docs_index.conftest import leased
 from websearch_gateway.docs_index.crawl import page_work, sources
-from websearch_gateway.docs_index.crawl.embedding import Embedding
-from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
+from websearch_gateway.docs_index.crawl.page_work import Embedding, PageWork, Result
 from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.crawl.sources import FolderSource
-from websearch_gateway.docs_index.models import CrawlOptions, Document
-from websearch_gateway.docs_index.ports import ReadDocument
+from websearch_gateway.docs_index.models import CrawlOptions, Document, ReadDocument
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.growth import too_much
-from websearch_gateway.docs_index.crawl import seeds
-from websearch_gateway.docs_index.crawl.scope import Scope
-from websearch_gateway.docs_index.crawl.seeds import (
+from websearch_gateway.docs_index.crawl import listing
+from websearch_gateway.docs_index.crawl.listing import (
     full_text_in,
     full_text_pages,
     inventory,
@@ -20,6 +19,7 @@ from websearch_gateway.docs_index.crawl.seeds import (
     sitemap_in,
     sitemap_urls,
 )
+from websearch_gateway.docs_index.crawl.scope import Scope
 
 BASE = "https://docs.example.org/3/"
 
@@ -45,7 +45,7 @@ def test_a_list_that_inflates_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPa
     sitemap = gzip.compress(b"<urlset>" + b"<url><loc>https://a.example/</loc></url>" * 10_000)
     names = b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(b"a.b py:function 1 c.html#$ -\n" * 10_000)
     assert (len(sitemap_urls(sitemap)), len(inventory(names, BASE))) == (10_000, 10_000)
-    monkeypatch.setattr(seeds, "MAX_INFLATED", 10_000)
+    monkeypatch.setattr(listing, "MAX_INFLATED", 10_000)
     assert 100 < len(sitemap_urls(sitemap)) < 300
     assert 100 < len(inventory(names, BASE)) < 500
 

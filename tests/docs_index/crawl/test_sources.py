@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from websearch_gateway.docs_index.crawl import files
+from websearch_gateway.docs_index.crawl import listing
 from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.crawl.sources import FolderSource
 from websearch_gateway.docs_index.models import UrlTask
@@ -53,7 +53,7 @@ async def test_every_file_is_listed_once_however_few_a_listing_holds(tmp_path, m
         (tmp_path / name).write_text("Text.")
     (tmp_path / "loop").symlink_to(tmp_path)
     for count in (1, 2, 3, 100):
-        monkeypatch.setattr(files, "LISTED_AT_ONCE", count)
+        monkeypatch.setattr(listing, "LISTED_AT_ONCE", count)
         folder, base = source(tmp_path)
         urls, _ = await folder.seeds()
         assert sorted(url.partition(base)[2] for url in urls) == sorted(names)

@@ -11,10 +11,9 @@ import pytest
 from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
 from tests.patience import PATIENCE
 from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, StoredPage, Symbol, TextQuery
-from websearch_gateway.docs_index.store import postgres
-from websearch_gateway.docs_index.store.owners import this_process
-from websearch_gateway.docs_index.store.sql import pages
-from websearch_gateway.docs_index.store.sql.database import MOST_SEARCHES
+from websearch_gateway.docs_index.store import pages, postgres
+from websearch_gateway.docs_index.store.database import MOST_SEARCHES
+from websearch_gateway.docs_index.store.versions import this_process
 
 NOW = 2e9
 

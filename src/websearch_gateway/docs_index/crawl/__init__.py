@@ -4,7 +4,7 @@ The crawl decides which pages belong to a site and how politely to fetch them. A
 To read the code, begin with `runner`, which picks versions and opens their sources. `crawler` is the loop over the
 frontier of one version, and `page_work` takes one address from the request to the commit.
 
-- Input: `sources` fetches, `seeds` parses the lists of pages that a site publishes, `files` lists folders and unpacks
-  archives, `scope` says which addresses belong to a site, and `politeness` limits the requests to a host.
-- Output: `chunking` cuts a page, `symbols` finds the names that it defines, and `embedding` makes its vectors.
+- Input: `sources` fetches, and limits the requests to a host; `listing` parses the lists of pages that a site
+  publishes, lists folders and unpacks archives; `scope` says which addresses belong to a site.
+- Output: `chunking` cuts a page, and `symbols` finds the names that it defines.
 """

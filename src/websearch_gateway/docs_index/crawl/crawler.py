@@ -13,7 +13,7 @@ from datetime import datetime
 from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
 from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.models import IN_WORK, CrawlProgress, Owner, SiteVersion, UrlTask, VersionStatus
-from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import Refused, SearchError, StateUnavailable
 
 LEASE_SECONDS = 60.0

@@ -18,8 +18,7 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import url2pathname
 
 from websearch_gateway.docs_index.crawl.crawler import LEASE_SECONDS, Crawler, OnProgress
-from websearch_gateway.docs_index.crawl.embedding import Embedding
-from websearch_gateway.docs_index.crawl.files import (
+from websearch_gateway.docs_index.crawl.listing import (
     ARCHIVE_REASONS,
     MAX_ARCHIVE_BYTES,
     archive_ending,
@@ -27,14 +26,22 @@ from websearch_gateway.docs_index.crawl.files import (
     is_archive,
     unpack,
 )
-from websearch_gateway.docs_index.crawl.page_work import PASSING_STATUSES, Moved, PageWork
-from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
+from websearch_gateway.docs_index.crawl.page_work import PASSING_STATUSES, Embedding, Moved, PageWork
 from websearch_gateway.docs_index.crawl.scope import Scope, VersionFolders, canonical, version_siblings
-from websearch_gateway.docs_index.crawl.sources import FolderSource, Source, WebSource
-from websearch_gateway.docs_index.models import BrowserUse, CrawlOptions, CrawlProgress, Owner, SiteVersion, UrlTask
-from websearch_gateway.docs_index.ports import Fetch, ReadDocument, Run
-from websearch_gateway.docs_index.store.owners import is_dead, this_process
-from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+from websearch_gateway.docs_index.crawl.sources import FolderSource, HostPace, RobotsTxt, Source, WebSource
+from websearch_gateway.docs_index.models import (
+    BrowserUse,
+    CrawlOptions,
+    CrawlProgress,
+    Fetch,
+    Owner,
+    ReadDocument,
+    Run,
+    SiteVersion,
+    UrlTask,
+)
+from websearch_gateway.docs_index.store.docs import SqlDocs
+from websearch_gateway.docs_index.store.versions import is_dead, this_process
 from websearch_gateway.errors import (
     SearchError,
     SearchFetchError,

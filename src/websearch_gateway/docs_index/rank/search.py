@@ -19,7 +19,7 @@ from websearch_gateway.docs_index.rank import query
 from websearch_gateway.docs_index.rank.excerpt import excerpt, place_of, without_links
 from websearch_gateway.docs_index.rank.fusion import RankedPage, rank_pages
 from websearch_gateway.docs_index.rank.query import Query, is_navigation, newest_first, parse
-from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.markdown import code_blocks

@@ -1,7 +1,7 @@
 """Stores sites, pages and chunks of documentation.
 
-All data of the index is here; crawl and rank keep none of their own. To read the code, begin with `sql/database.py`: a
-method of `sql/frontier.py` (the addresses of a crawl), `sql/pages.py`, `sql/versions.py` (the sites) or `sql/chunks.py`
+All data of the index is here; crawl and rank keep none of their own. To read the code, begin with `database.py`: a
+method of `frontier.py` (the addresses of a crawl), `pages.py`, `versions.py` (the sites) or `docs.py`
 (the searches) is one transaction. `SqlDocs` joins them. `sqlite` and `postgres` run the transactions, and index text
 and vectors; `lance` may index the vectors instead.
 """

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.docs_index.models import ScoredChunk
-from websearch_gateway.docs_index.store.packing import unpack_vectors
-from websearch_gateway.docs_index.store.sql import pages
-from websearch_gateway.docs_index.store.sql.database import Database, Transactions
+from websearch_gateway.docs_index.store import pages
+from websearch_gateway.docs_index.store.database import Database, Transactions
+from websearch_gateway.docs_index.store.encoding import unpack_vectors
 from websearch_gateway.errors import StateUnavailable
 
 if TYPE_CHECKING:

@@ -14,9 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
-from websearch_gateway.docs_index.store.index_row import WEIGHTS, fts5_stems
-from websearch_gateway.docs_index.store.postgres_schema import SCHEMA, migrate
-from websearch_gateway.docs_index.store.sql.database import (
+from websearch_gateway.docs_index.store.database import (
     MOST_COUNTED,
     MOST_SEARCHES,
     IndexRow,
@@ -25,7 +23,9 @@ from websearch_gateway.docs_index.store.sql.database import (
     Transactions,
     Turn,
 )
-from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+from websearch_gateway.docs_index.store.docs import SqlDocs
+from websearch_gateway.docs_index.store.encoding import WEIGHTS, fts5_stems
+from websearch_gateway.docs_index.store.postgres_schema import SCHEMA, migrate
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.sql import CONNECTION, quieten
 from websearch_gateway.text.tokens import words

@@ -108,8 +108,8 @@ def _make_tables(connection: Connection) -> None:
 
 def _index_texts_again(connection: Connection) -> None:
     """The words are stemmed as SQLite stems them, and counted: a minute for 30,000 chunks."""
+    from websearch_gateway.docs_index.store.pages import stored_rows
     from websearch_gateway.docs_index.store.postgres import PostgresDatabase
-    from websearch_gateway.docs_index.store.sql.pages import stored_rows
 
     db = PostgresDatabase(connection, None)
     connection.execute("ALTER TABLE chunks ADD COLUMN length integer NOT NULL DEFAULT 0")

@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
-from websearch_gateway.docs_index.store.index_row import COLUMNS, WEIGHTS, fts5_stems, match_expression
-from websearch_gateway.docs_index.store.packing import unpack_vectors
-from websearch_gateway.docs_index.store.sql import pages
-from websearch_gateway.docs_index.store.sql.database import (
+from websearch_gateway.docs_index.store import pages
+from websearch_gateway.docs_index.store.database import (
     MOST_COUNTED,
     Database,
     IndexRow,
@@ -26,7 +24,8 @@ from websearch_gateway.docs_index.store.sql.database import (
     Turn,
     marks,
 )
-from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+from websearch_gateway.docs_index.store.docs import SqlDocs
+from websearch_gateway.docs_index.store.encoding import COLUMNS, WEIGHTS, fts5_stems, match_expression, unpack_vectors
 from websearch_gateway.docs_index.store.sqlite_schema import MIGRATIONS
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.net.own_threads import in_cache_thread

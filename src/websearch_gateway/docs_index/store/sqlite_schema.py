@@ -88,7 +88,7 @@ ALTER TABLE versions ADD COLUMN died_reading TEXT NOT NULL DEFAULT ''
 
 def _index_texts_again(connection: sqlite3.Connection) -> None:
     """The text index rows of Chinese, Japanese and Korean have changed; ten seconds for 30,000 chunks."""
-    from websearch_gateway.docs_index.store.sql.pages import stored_rows
+    from websearch_gateway.docs_index.store.pages import stored_rows
     from websearch_gateway.docs_index.store.sqlite import SqliteDatabase
 
     db = SqliteDatabase(connection)

@@ -1,12 +1,16 @@
-"""Versions of sites, their crawling processes, and the data of hosts."""
+"""Versions of sites, the processes that crawl them, and the data of hosts."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import platform
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.docs_index.models import (
@@ -24,10 +28,8 @@ from websearch_gateway.docs_index.models import (
     UrlTask,
     VersionStatus,
 )
-from websearch_gateway.docs_index.store.owners import is_dead
-from websearch_gateway.docs_index.store.packing import unpack_ids, unpack_vectors
-from websearch_gateway.docs_index.store.sql import frontier, pages
-from websearch_gateway.docs_index.store.sql.database import (
+from websearch_gateway.docs_index.store import frontier, pages
+from websearch_gateway.docs_index.store.database import (
     MOST_VALUES,
     Database,
     IndexRow,
@@ -37,10 +39,39 @@ from websearch_gateway.docs_index.store.sql.database import (
     search,
     write,
 )
-from websearch_gateway.docs_index.store.sql.pages import PreparedPage, prepared, remove_pages
+from websearch_gateway.docs_index.store.encoding import unpack_ids, unpack_vectors
+from websearch_gateway.docs_index.store.pages import PreparedPage, prepared, remove_pages
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
+
+
+@cache
+def this_process() -> Owner:
+    """The current process."""
+    return Owner(platform.node(), os.getpid(), _started(os.getpid()))
+
+
+def is_dead(owner: Owner) -> bool:
+    """Whether `owner` has certainly ended. False for a process of another machine, or on Windows."""
+    if owner.machine != platform.node() or sys.platform == "win32":
+        return False
+    try:
+        os.kill(owner.pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return _started(owner.pid) != owner.started
+
+
+def _started(pid: int) -> float:
+    """When a process started, in clock ticks since the boot (proc(5), field 22); 0 if unknown."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0.0
+    return float(status.rpartition(")")[2].split()[19])
 
 
 _SELECT = """

@@ -8,21 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from websearch_gateway.docs_index.models import PageDraft, Skipped, UrlFailure, UrlState, UrlTask
-from websearch_gateway.docs_index.store.packing import pack_ids, unpack_ids
-from websearch_gateway.docs_index.store.sql.database import (
-    MOST_VALUES,
-    Database,
-    Transacted,
-    marks,
-    read,
-    search,
-    write,
-)
-from websearch_gateway.docs_index.store.sql.pages import commit, prepared, remove_pages
+from websearch_gateway.docs_index.store.database import MOST_VALUES, Database, Transacted, marks, read, search, write
+from websearch_gateway.docs_index.store.encoding import pack_ids, unpack_ids
+from websearch_gateway.docs_index.store.pages import commit, prepared, remove_pages
 from websearch_gateway.errors import StateUnavailable
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
+
 
 LARGEST_LOSS = 0.1
 SMALL_LOSS = 20

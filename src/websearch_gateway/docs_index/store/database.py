@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
     from websearch_gateway.ports import Vectors
 
+
 P = ParamSpec("P")
 T = TypeVar("T")
 

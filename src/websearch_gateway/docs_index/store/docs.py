@@ -1,4 +1,4 @@
-"""Reads chunks, sections and symbols for searches."""
+"""The documentation index in SQL: `SqlDocs` joins the transactions of the other modules with those of searches."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.docs_index.models import Chunk, PageFacts, ScoredChunk, SymbolMatch, TextQuery
-from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, Transacted, marks, read, search
-from websearch_gateway.docs_index.store.sql.frontier import MOST_ALIASES
-from websearch_gateway.docs_index.store.sql.pages import last_part, load_body, split_anchors, split_headings
+from websearch_gateway.docs_index.store.database import MOST_VALUES, Database, Transacted, marks, read, search
+from websearch_gateway.docs_index.store.frontier import MOST_ALIASES, Frontier
+from websearch_gateway.docs_index.store.pages import Pages, last_part, load_body, split_anchors, split_headings
+from websearch_gateway.docs_index.store.versions import Versions
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
+
 
 MOST_CHUNKS = 2**31 - 1
 LONGEST_TITLE = 300
@@ -209,3 +211,10 @@ class Searches(Transacted):
         """
         ids = [row[0] for row in db.execute(query, (version_id, self._embedder, limit))]
         return [(page_id, _page_chunks(db, page_id)) for page_id in ids]
+
+
+class SqlDocs(Versions, Frontier, Pages, Searches):
+    """Sites, versions, the frontier of a crawl, pages and searches.
+
+    When a method returns, its changes survive a kill.
+    """
