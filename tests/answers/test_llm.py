@@ -86,6 +86,14 @@ async def test_sentences_that_the_pages_do_not_support_are_never_served(
     assert {citation.support for citation in response.citations} == {"verbatim"}
 
 
+@pytest.mark.parametrize("fault", ["wrong_names", "prompt_echo"])
+async def test_a_reply_that_is_refused_is_on_the_bill(gateway: Open, sandbox: Sandbox, fault: str) -> None:
+    sandbox.fault("llm", fault)
+    response = await ask(gateway, prices={"llm": 0.01})
+    assert response.provider == "serper-raw-search"
+    assert response.cost_usd == pytest.approx(0.011)
+
+
 async def test_an_endless_model_is_cut_off_and_its_text_is_kept(gateway: Open, sandbox: Sandbox) -> None:
     sandbox.fault("llm", "endless")
     response = await ask(gateway)

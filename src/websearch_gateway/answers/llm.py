@@ -31,7 +31,7 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
     SearchTimeoutError,
 )
-from websearch_gateway.models import Answer, Call, Deadline, Gathered, HttpRequest, SearchQuery, TokenUsage
+from websearch_gateway.models import Answer, Bill, Call, Deadline, Gathered, HttpRequest, SearchQuery, TokenUsage
 from websearch_gateway.net.client import send
 from websearch_gateway.net.decode import give_way
 from websearch_gateway.net.errors import mapped_errors
@@ -325,13 +325,12 @@ class LlmEngine:
         query = call.query
         gathered = await self.gather(call.within(call.remaining() * GATHER_SHARE))
         await call.progress(f"Writing with {self.chat.model}")
-        written, passages = await self._write(query, gathered, self._before_check(call))
+        written, passages = await self._write(query, gathered, self._before_check(call), call.bill)
         size = len(written.text) + sum(len(passage.text) for passage in passages)
         result = await self.workers.run(checked_draft, written.text, passages, query.text, deadline=call, size=size)
         checked = _checked_type().validate_python(result)
         if not checked.spans:
             raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources support.")
-        call.bill.book(self.answer_usd)
         return self._complete(gathered, written, passages, checked)
 
     async def warm_up(self) -> None:
@@ -354,7 +353,7 @@ class LlmEngine:
         return deadline.within(max(0.0, deadline.remaining() - CHECK_RESERVE_SECONDS))
 
     async def _write(
-        self, query: SearchQuery, gathered: Gathered, deadline: Deadline
+        self, query: SearchQuery, gathered: Gathered, deadline: Deadline, bill: Bill
     ) -> tuple[Written, list[NumberedPassage]]:
         """The draft and its passages; fewer passages if the model's context is too small."""
         budget = self.evidence_tokens
@@ -366,6 +365,7 @@ class LlmEngine:
             prompt = messages(query, passages, self.now(), mark)
             try:
                 written = await self.retry(partial(self.chat.write, prompt, REPLY_FORM, deadline), deadline)
+                bill.book(self.answer_usd)  # a reply that is refused later was paid too
                 if mark in written.text:
                     raise SearchProviderError(f"{self.chat.model} repeated its prompt.")
                 return written, passages
