@@ -2,9 +2,11 @@
 
 import asyncio
 from contextlib import AsyncExitStack
-from threading import Barrier
+from threading import Barrier, Event
 
 import numpy as np
+import psycopg
+import pytest
 
 from tests.docs_index.conftest import empty_database
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
@@ -37,3 +39,34 @@ async def test_crawlers_that_write_the_first_vectors_at_once_do_not_block_each_o
             numbered = enumerate(stores, 10 * dimensions)
             await asyncio.gather(*(store.file.write(write(number, vectors)) for number, store in numbered))
     assert log.read_text().count("deadlock detected") == before
+
+
+async def test_a_search_cancelled_before_its_statement_began_is_stopped_too(postgresql_server, monkeypatch):
+    """A cancel that meets no statement is lost: https://www.postgresql.org/docs/current/libpq-cancel.html."""
+    empty_database(postgresql_server)
+    store = PostgresDocs(postgresql_server.url, "tests/1")
+    running, cancelled, ended, cancel = Event(), Event(), Event(), psycopg.Connection.cancel_safe
+
+    def early(connection, **options):
+        cancel(connection, **options)
+        cancelled.set()
+
+    def act(db):
+        running.set()
+        cancelled.wait(MOST_SECONDS)
+        try:
+            db.execute("SELECT pg_sleep(1000)").fetchall()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(psycopg.Connection, "cancel_safe", early)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(store.close)
+        await store.versions()
+        search = asyncio.create_task(store.file.search(act))
+        await asyncio.to_thread(running.wait, MOST_SECONDS)
+        search.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await search
+        assert ended.is_set()
+        assert await store.versions() == []

@@ -85,6 +85,7 @@ MOST_CONNECTIONS = 4
 CONNECT_SECONDS = 10.0
 STATEMENT_SECONDS = 120
 """The time limit of a statement (seconds): removing a large version takes long."""
+STOP_AGAIN_SECONDS = 0.05
 STOP_SECONDS = 5.0
 TRIES = 5
 """The number of attempts for a transaction that conflicts with another."""
@@ -120,7 +121,9 @@ class PostgresThreads:
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
-            await asyncio.to_thread(use.stop)
+            while not running.done():  # a cancel that arrives between two statements stops none
+                await asyncio.to_thread(use.stop)
+                await asyncio.wait([running], timeout=STOP_AGAIN_SECONDS)
             await asyncio.gather(running, return_exceptions=True)
             raise
 
