@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.admin import maintenance, operations
-from websearch_gateway.pipeline import raw_engine, web_results, web_search
+from websearch_gateway.pipeline import fallback, web_search
 from websearch_gateway.upstream import ledger, race
 from websearch_gateway.upstream.health import BestEffort
 
@@ -28,9 +28,9 @@ def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     # The first of nine providers would have a ninth of the time.
     monkeypatch.setattr(race, "LEAST_SHARE_SECONDS", 10.0)
     for module, name in (
-        (raw_engine, "PAGE_SECONDS"),
+        (fallback, "PAGE_SECONDS"),
         (web_search, "PAGE_SECONDS"),
-        (web_results, "GRACE_SECONDS"),
+        (web_search, "GRACE_SECONDS"),
         (ledger, "_STATE_SECONDS"),
         (operations, "_STATE_SECONDS"),
         (maintenance, "COUNTING_SECONDS"),

@@ -106,6 +106,9 @@ Topic = Literal["general", "news"]
 SafeSearch = Literal["off", "moderate", "strict"]
 Freshness = Literal["day", "week", "month", "year"]
 
+LAST_PAGE = 10
+"""The last page of results that a `WebSearchRequest` may ask for."""
+
 LONGEST_URL = 8_000
 """Characters of the longest address to look at. Longer ones never reach `urlsplit`, which remembers its last 128."""
 

@@ -9,8 +9,7 @@ import pytest
 
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Answer, Call, Deadline, Gathered, Hit, Page, SearchQuery, SearchResults, Span
-from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
-from websearch_gateway.pipeline.raw_engine import Gathering
+from websearch_gateway.pipeline.fallback import FallbackEngine, Gathering, Ranked
 from websearch_gateway.ports import Gather
 from websearch_gateway.workers.pool import Workers
 

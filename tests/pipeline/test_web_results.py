@@ -17,7 +17,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Deadline, Hit, Page, SearchQuery, WebSearchRequest
-from websearch_gateway.pipeline.web_results import (
+from websearch_gateway.pipeline.web_search import (
     PAGE_CHARS,
     Outcome,
     assemble,

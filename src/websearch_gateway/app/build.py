@@ -14,8 +14,16 @@ from websearch_gateway.admin.maintenance import PREFIXES, CacheAdmin, Migration
 from websearch_gateway.admin.operations import Doctor, Operations
 from websearch_gateway.answers.table import Outside
 from websearch_gateway.app.gateway import Caches, Gateway, open_caches
-from websearch_gateway.app.lazy_docs import LazyDocs, is_indexed, lazy_docs
-from websearch_gateway.app.page_reading import COMPOSE, SHORTLIST, WARM_UP, PageReaders, open_reading
+from websearch_gateway.app.reading import (
+    COMPOSE,
+    SHORTLIST,
+    WARM_UP,
+    LazyDocs,
+    PageReaders,
+    is_indexed,
+    lazy_docs,
+    open_reading,
+)
 from websearch_gateway.app.upstreams import (
     OperatorDomains,
     Upstreams,
@@ -34,8 +42,8 @@ from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.pipeline.claims import ClaimChecking
 from websearch_gateway.pipeline.cleaning import cleaned_answer
+from websearch_gateway.pipeline.fallback import Gathering, RawEngine
 from websearch_gateway.pipeline.guard import KNOWN_ADDRESSES, Guard, Provenance
-from websearch_gateway.pipeline.raw_engine import Gathering, RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import CachedAnswers, R, RateLimits, Recall, SearchPipeline

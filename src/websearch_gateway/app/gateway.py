@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from websearch_gateway.admin.maintenance import CacheAdmin, Memory, Migration
 from websearch_gateway.admin.operations import Doctor, Operations
-from websearch_gateway.app.lazy_docs import LazyDocs
+from websearch_gateway.app.reading import LazyDocs
 from websearch_gateway.cache.results import (
     ANSWERS,
     RAW_RESULTS,

@@ -18,10 +18,10 @@ from websearch_gateway.answers.table import Outside
 from websearch_gateway.answers.table import configured as answers_configured
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.net.address import AddressPolicy
+from websearch_gateway.net.client import HttpSearcher
 from websearch_gateway.net.outbound import Outbound
 from websearch_gateway.net.own_threads import ReplyParser
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.net.searcher import HttpSearcher
 from websearch_gateway.pipeline.cleaning import cleaned_hits
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
 from websearch_gateway.ports import AnswerEngine, HostedEngine, Layer, Searcher, Workers

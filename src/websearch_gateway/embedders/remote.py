@@ -23,7 +23,7 @@ import httpx2
 from websearch_gateway.errors import NO_MODEL, SearchProviderError, SearchProviderParseError, Unavailable
 from websearch_gateway.models import Bill, Call, Deadline, HttpRequest
 from websearch_gateway.net.client import Reply, send
-from websearch_gateway.net.errors import mapped_errors
+from websearch_gateway.net.fetch import mapped_errors
 from websearch_gateway.net.retry import Retry, parse_retry_after
 from websearch_gateway.net.span_attributes import noting_model
 from websearch_gateway.ports import Progress, no_progress

@@ -1,22 +1,38 @@
-"""HTTP client for APIs whose addresses the operator sets. Pages that users or sites name go through `net.fetch`."""
+"""HTTP client for APIs whose addresses the operator sets, and the runner of every raw search provider: request, reply,
+status, hits, next page. Pages that users or sites name go through `net.fetch`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import http.cookiejar
 import logging
-from collections.abc import Mapping
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import httpx2
 
-from websearch_gateway.errors import SearchProviderError
-from websearch_gateway.models import Deadline, HttpRequest
+from websearch_gateway.errors import (
+    RATE_LIMITED,
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchTimeoutError,
+    SearchValidationError,
+    Unavailable,
+)
+from websearch_gateway.models import Call, Deadline, Hit, HttpRequest, SearchQuery, SearchResults
 from websearch_gateway.net.address import DEFAULT_PORTS
 from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, BodyCutShort, BodyTooLarge, read_body
-from websearch_gateway.net.errors import mapped_errors
-from websearch_gateway.net.fetch import USER_AGENT
+from websearch_gateway.net.fetch import USER_AGENT, mapped_errors
 from websearch_gateway.net.outbound import DIRECT, Outbound, http_proxy
+from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
+from websearch_gateway.net.retry import PASSING_STATUSES, parse_retry_after
+from websearch_gateway.net.span_attributes import note_host, note_status
+from websearch_gateway.ports import Layer, Provider, through
 
 CONNECT_SECONDS = 5.0
 # Enough for a hundred concurrent calls, each with a retry or a second page.
@@ -123,3 +139,135 @@ async def _read(response: httpx2.Response, upstream: str, max_bytes: int) -> byt
         raise SearchProviderError(f"The reply of {upstream} is larger than {max_bytes:,} bytes.") from None
     except BodyCutShort:
         raise SearchProviderError(f"The reply of {upstream} ended too early.", retryable=True) from None
+
+
+MAX_PAGES = 10
+_REASONS = {402: "quota", 429: RATE_LIMITED}
+
+
+def _ignore(_: Mapping[str, str]) -> None:
+    """Ignore the headers."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSearcher:
+    """Makes a Searcher from a Provider. `timeout_seconds` limits each request within the deadline of the call.
+
+    `layers` wrap each single request, the outermost first: a retry, a rate limiter, a stopwatch. `prices` are USD per
+    request by provider name and override the provider's own. `on_headers` gets the headers of every reply.
+    """
+
+    provider: Provider
+    client: httpx2.AsyncClient = field(repr=False)
+    layers: Sequence[Layer[bytes]] = field(repr=False)
+    timeout_seconds: float = 20.0
+    prices: Mapping[str, float] = field(default_factory=dict)
+    parser: ReplyParser = field(default=ReplyParser(), repr=False)
+    on_headers: Callable[[Mapping[str, str]], None] = field(default=_ignore, repr=False)
+    clock: Callable[[], float] = field(default=time.time, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        return self.provider.name
+
+    @property
+    def price_usd(self) -> float:
+        """The price of one request, in USD."""
+        return self.prices.get(self.name, self.provider.capabilities.cost_per_call_usd)
+
+    def most_usd(self, query: SearchQuery) -> float:
+        """The most that a search may cost, in USD: the price of each page that it may request."""
+        return min(math.ceil(query.max_results / self.provider.capabilities.page_size), MAX_PAGES) * self.price_usd
+
+    async def ask(self, call: Call) -> SearchResults:
+        """Up to `max_results` distinct hits, from as many full pages as needed.
+
+        The search ends with a page that is not full: the next one would cost as much and most likely be empty. If a
+        later page fails, the result has a warning.
+
+        Raises:
+            SearchAuthError: the vendor rejected the key.
+            SearchValidationError: the vendor rejected the request as invalid.
+            SearchProviderError: the vendor failed, refuses temporarily or cannot be reached.
+            SearchProviderParseError: the reply is not what the vendor documents.
+            SearchTimeoutError: the reply was not complete in time.
+        """
+        query = call.query
+        full = min(query.max_results, self.provider.capabilities.page_size)
+        body, hits = await self._page(self.provider.request(query), call)
+        more, pages, bodies = hits, 1, [body]
+        caveat = self.provider.capabilities.caveat
+        warnings: tuple[str, ...] = (caveat,) if caveat else ()
+        while len(more) >= full and len(hits) < query.max_results and pages < MAX_PAGES:
+            request = await in_own_thread(self.provider.next_page, query, body, pages + 1)
+            if request is None:
+                break
+            try:
+                body, more = await self._page(request, call)
+            except SearchError as error:
+                warnings += (f"Page {pages + 1} of {self.name} is missing: {error.code}: {error.message}",)
+                break
+            pages += 1
+            if more.keys() <= hits.keys():
+                break
+            hits |= more
+            bodies.append(body)
+        return SearchResults(
+            hits=tuple(hits.values())[: query.max_results],
+            provider=self.name,
+            applied=self.provider.applied(query),
+            warnings=warnings,
+            bodies=tuple(bodies),
+        )
+
+    async def _page(self, request: HttpRequest, call: Call) -> tuple[bytes, dict[str, Hit]]:
+        """A page's body, and its hits by URL."""
+        body = await through(self.layers, partial(self._exchange, request, call), call)
+        parse = without_key(self.provider).parse
+        hits = await self.parser.read(list[Hit], parse, body, vendor=self.name, deadline=call)
+        return body, {hit.url: hit for hit in hits}
+
+    async def _exchange(self, request: HttpRequest, call: Call) -> bytes:
+        """The body of a good reply. A request counts as billed once sent, unless the vendor reports a failure."""
+        call.bill.book(self.price_usd)
+        call.bill.note_request()
+        note_host(request.url)
+        try:
+            within = call.within(self.timeout_seconds)
+            reply = await send(self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES)
+            note_status(reply.status)
+            self.on_headers(reply.headers)
+            if error := await in_own_thread(self._refusal, reply) or self._failure(reply):
+                raise error
+        except SearchTimeoutError:
+            raise  # the vendor may have answered too late and still bill it
+        except SearchError:
+            call.bill.book(-self.price_usd)
+            raise
+        return reply.body
+
+    def _refusal(self, reply: Reply) -> SearchError | None:
+        """The provider's own error for the reply; a Retry-After header overrides the wait in it."""
+        error = self.provider.refusal(reply.status, reply.headers, reply.body)
+        if isinstance(error, Unavailable) and (seconds := parse_retry_after(reply.headers, self.clock())) is not None:
+            error.retry_after = seconds
+        return error
+
+    def _failure(self, reply: Reply) -> SearchError | None:
+        """The error for a status that means the same for all vendors. It leaves out the vendor's message, which may
+        quote the query.
+        """
+        status = reply.status
+        if 200 <= status < 300 or status in self.provider.capabilities.empty_statuses:
+            return None
+        if status in (401, 403) and (setting := self.provider.key_setting):
+            return SearchAuthError(f"{self.name} rejected the key (HTTP {status}); check {setting}.")
+        if status in (400, 422):
+            return SearchValidationError(f"{self.name} rejected the request as invalid (HTTP {status}).")
+        return SearchProviderError(
+            f"{self.name} answered with HTTP {status}.",
+            retry_after=parse_retry_after(reply.headers, self.clock()),
+            retryable=status in PASSING_STATUSES,
+            details={"reason": reason} if (reason := _REASONS.get(status)) else None,
+        )

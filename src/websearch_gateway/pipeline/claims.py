@@ -21,8 +21,7 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.pipeline.guard import Guard, one_deadline
 from websearch_gateway.pipeline.read_page import PageReading
-from websearch_gateway.pipeline.web_results import Outcome, read_pages
-from websearch_gateway.pipeline.web_search import WebSearch
+from websearch_gateway.pipeline.web_search import Outcome, WebSearch, read_pages
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results import CheckedClaim, CheckedClaims
 from websearch_gateway.text.quotes import quote_url

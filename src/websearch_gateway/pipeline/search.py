@@ -31,7 +31,6 @@ from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.net.span_attributes import child_span
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline, question, timeout_error, up_to
-from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.ports import AnswerEngine, Progress, State, no_progress, problem_of
 from websearch_gateway.results import (
     CachedAnswer,
@@ -68,7 +67,7 @@ class SearchPipeline:
     engine: AnswerEngine
     telemetry: Telemetry
     deadline_seconds: float
-    verification: Verification | None = None
+    verification: Callable[[SearchResponse, Call], Awaitable[SearchResponse]] | None = None
     verifies: bool = False
 
     async def search(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.pipeline.web_results import read_pages
+from websearch_gateway.pipeline.web_search import read_pages
 from websearch_gateway.ports import Reader, Workers
 from websearch_gateway.results import Citation, SearchResponse
 from websearch_gateway.text.citations import snippets

@@ -1,16 +1,29 @@
-"""The path of `web_search` and `search_news`: guard, cache, rate limit, search and read, store."""
+"""The path of `web_search` and `search_news`: guard, cache, rate limit, search and read, store.
+
+Below it, from hits to results: choose the hits of a provider, read their pages concurrently, make the results. One slow
+page does not cost the answer.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from websearch_gateway.cache.pages import PageCache
 from websearch_gateway.cache.results import Served, variant
-from websearch_gateway.errors import SearchValidationError, Unavailable
+from websearch_gateway.errors import (
+    SearchError,
+    SearchFetchError,
+    SearchTimeoutError,
+    SearchValidationError,
+    Unavailable,
+)
 from websearch_gateway.models import (
+    LAST_PAGE,
     LOCAL,
     AppliedFilters,
     Call,
@@ -25,25 +38,17 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, Most, one_deadline, question
-from websearch_gateway.pipeline.raw_engine import PAGE_SECONDS
 from websearch_gateway.pipeline.search import Recall
-from websearch_gateway.pipeline.web_results import (
-    MOST_SENT,
-    Choice,
-    Outcome,
-    assemble,
-    choose_hits,
-    cleaned_texts,
-    distinct,
-    hits_to_ask_for,
-    may_be_read_soon,
-    page_warnings,
-    read_pages,
-    snippet_warnings,
-)
 from websearch_gateway.ports import Progress, Reader, Searcher, Workers, no_progress
-from websearch_gateway.results import Filters, FilterState, WebSearchResponse
-from websearch_gateway.text.notes import nothing_found
+from websearch_gateway.results import Filters, FilterState, WebResult, WebSearchResponse
+from websearch_gateway.text.chunk import window
+from websearch_gateway.text.dates import iso_date
+from websearch_gateway.text.markdown import plain
+from websearch_gateway.text.notes import UNSEEN_LEFT_OUT, nothing_found, reason, unreadable_note
+from websearch_gateway.text.passages import bm25
+from websearch_gateway.text.sanitise import clean_markdown, reads_like_orders, strip_invisible_characters
+from websearch_gateway.text.tokens import query_terms, tokens_of_each
+from websearch_gateway.text.urls import canonical, host, strip_trackers
 from websearch_gateway.upstream.race import ProviderSelection
 from websearch_gateway.upstream.telemetry import Telemetry, stage
 
@@ -235,3 +240,291 @@ def _names(providers: Sequence[str]) -> tuple[str, ...]:
 
 def _tool(request: WebSearchRequest) -> str:
     return "search_news" if request.topic == "news" else "web_search"
+
+
+PAGE_CHARS = 8_000
+"""The most characters of a page in its result: about 2,000 tokens, which holds many pages whole."""
+
+MOST_SENT = 32_000
+"""The most characters of a provider's page text that are cleaned; the result shows a quarter of them."""
+
+PLACE_DAMPING = 10
+"""How slowly the weight falls with a hit's place in the provider's list: the twelfth weighs half of the first."""
+
+SNIPPET_CHARS = 200
+SHORTEST_PROSE = 40
+MOST_COMPARED = 200_000
+"""The most characters of a page in which to look for a snippet."""
+
+RUN = 3
+UNSEEN_RUNS = 5
+"""A snippet is compared in runs of RUN words. One other word makes RUN runs in a row unknown, and three make five."""
+
+_PARTS = re.compile(r"\.{3}|…|\s[·|—–]\s")
+"""What vendors put between the parts of a snippet."""
+_WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+_TEMPORARY = frozenset({"busy", "broken", "timeout"})
+_MORE = "*({left:,} more characters: `get_content` with `offset` {offset}.)*"
+_LEFT_OUT = "*({left:,} more characters of this text are left out.)*"
+
+
+def distinct(hits: Sequence[Hit], most: int) -> list[Hit]:
+    """At most `most` hits, one per page, without trackers in their URLs."""
+    return list(_by_page((replace(hit, url=strip_trackers(hit.url)) for hit in hits), {}).values())[:most]
+
+
+def cleaned_texts(sent: Sequence[tuple[str, str]]) -> list[tuple[str, tuple[str, ...]]]:
+    """The cleaned page texts from providers, with warnings. Runs in a worker process.
+
+    Args:
+        sent: pairs of a URL and its text.
+    """
+    return [clean_markdown(text, url) for url, text in sent]
+
+
+def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -> tuple[WebResult, ...]:
+    """The results, best first; hits whose redirects end at the same page become one.
+
+    The relevance is the mean of two shares, each in 0..1: BM25 of the query over title, snippet and text that was read
+    (see `text.retrieval.rank`), and 11 / (10 + place), with the hit's place in the provider's list (from 1).
+
+    Args:
+        hits: with clean contents, see `cleaned_texts`.
+        outcomes: the page or the error for each hit's URL; absent if it was not read.
+    """
+    found = list(_by_page(hits, outcomes).values())
+    texts = [_text(hit, outcomes.get(hit.url)) for hit in found]
+    documents = tokens_of_each(f"{hit.title}\n{hit.snippet}\n{text}" for hit, text in zip(found, texts, strict=True))
+    terms = query_terms(query)
+    scores = bm25(terms, documents)
+    results = []
+    for place, (hit, text, score) in enumerate(zip(found, texts, scores, strict=True), start=1):
+        relevance = (score + (PLACE_DAMPING + 1) / (PLACE_DAMPING + place)) / 2
+        results.append(_result(hit, outcomes.get(hit.url), text, round(relevance, 4), terms))
+    return tuple(sorted(results, key=lambda result: -result.relevance_score))
+
+
+def snippet_warnings(hits: Sequence[Hit], outcomes: Mapping[str, Outcome], results: Sequence[WebResult]) -> list[str]:
+    """A warning for each snippet that was replaced."""
+    sent = {hit.url: hit.snippet for hit in hits}
+    return [
+        f"{one.link}: its snippet repeated text that a reader cannot see; a visible part is shown."
+        for one in results
+        if isinstance(outcomes.get(one.link), Page) and one.snippet != _plain(sent[one.link])
+    ]
+
+
+def page_warnings(outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
+    """The readers' warnings, each with its page."""
+    return tuple(
+        f"{url}: {warning}"
+        for url, outcome in outcomes.items()
+        if isinstance(outcome, Page)
+        for warning in outcome.warnings
+    )
+
+
+def may_be_read_soon(outcomes: Mapping[str, Outcome]) -> bool:
+    """Whether a page is missing for a temporary reason."""
+    return any(
+        isinstance(outcome, SearchError) and reason(outcome.code, outcome.details) in _TEMPORARY
+        for outcome in outcomes.values()
+    )
+
+
+def _by_page(hits: Iterable[Hit], outcomes: Mapping[str, Outcome]) -> dict[str, Hit]:
+    """The first hit of each page, by the canonical URL that its redirects lead to."""
+    pages: dict[str, Hit] = {}
+    for hit in hits:
+        outcome = outcomes.get(hit.url)
+        pages.setdefault(canonical(outcome.final_url if isinstance(outcome, Page) else hit.url), hit)
+    return pages
+
+
+def _text(hit: Hit, outcome: Outcome | None) -> str:
+    """The beginning of the page, or else of the provider's text; empty if there is neither."""
+    if isinstance(outcome, Page):
+        return _opening(outcome.markdown, _MORE)
+    return _opening(hit.content, _LEFT_OUT) if hit.content else ""
+
+
+def _opening(text: str, notice: str) -> str:
+    opening, rest = window(text, 0, PAGE_CHARS)
+    if rest is None:
+        return text
+    return f"{opening.rstrip()}\n\n{notice.format(left=len(text) - rest, offset=rest)}"
+
+
+def _repeats_unseen(snippet: str, page: Page) -> bool:
+    """Whether a part of the snippet is not visible on a page that hides text, or is not and the snippet has orders."""
+    hides = any(warning.startswith(UNSEEN_LEFT_OUT) for warning in page.warnings)
+    if not hides and reads_like_orders(snippet) is None:
+        return False
+    visible = f" {' '.join(_words(plain(page.markdown[:MOST_COMPARED])))} "
+    return any(_is_unseen(_words(part), visible) for part in _PARTS.split(snippet))
+
+
+def _is_unseen(words: Sequence[str], visible: str) -> bool:
+    """Whether words in a row, or all of them, are not on the page. A single one may be cut or written otherwise."""
+    runs = [" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1)]
+    missing = [f" {run} " not in visible for run in runs]
+    most = max((len(list(group)) for is_missing, group in groupby(missing) if is_missing), default=0)
+    return most >= UNSEEN_RUNS or (bool(missing) and all(missing))
+
+
+def _visible_snippet(page: Page, terms: Sequence[str]) -> str:
+    """The paragraph of a page with the most terms of the query, cut to the length of a snippet."""
+    paragraphs = [plain(part) for part in page.markdown[:MOST_COMPARED].split("\n\n")]
+    prose = [part for part in paragraphs if len(part) >= SHORTEST_PROSE] or paragraphs
+    wanted = frozenset(terms)
+    found = [len(wanted.intersection(words)) for words in tokens_of_each(prose)]
+    best = prose[found.index(max(found))]
+    return best if len(best) <= SNIPPET_CHARS else f"{best[:SNIPPET_CHARS].rpartition(' ')[0]} …"
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _result(hit: Hit, outcome: Outcome | None, text: str, relevance: float, terms: Sequence[str]) -> WebResult:
+    page = outcome if isinstance(outcome, Page) else None
+    title = page.title if page and hit.title == hit.url else hit.title  # a hit without a title has its URL as title
+    snippet = _plain(hit.snippet)
+    if page and _repeats_unseen(snippet, page):
+        snippet = _visible_snippet(page, terms)
+    return WebResult(
+        title=_plain(title) or hit.url,
+        link=hit.url,
+        snippet=snippet,
+        page_content=text if page and text.strip() else _note(hit, outcome, text),
+        provider=hit.provider,
+        published_date=iso_date(page.published if page and page.published else hit.published),
+        relevance_score=relevance,
+    )
+
+
+def _note(hit: Hit, outcome: Outcome | None, text: str) -> str:
+    """Why there is no page, with the provider's text of it; only that text if the page was not to be read."""
+    if outcome is None:
+        return text or _plain(hit.snippet) or _plain(hit.title) or hit.url
+    if isinstance(outcome, Page):
+        outcome = SearchFetchError("The page has no readable text.", details={"reason": "empty"})
+    note = unreadable_note(outcome.code, outcome.details, host(hit.url), outcome.message)
+    return f"{note}\n\nThe search provider sent this text of it:\n\n{text}" if text else note
+
+
+def _plain(text: str) -> str:
+    return strip_invisible_characters(text)[0]
+
+
+MOST_HITS = 100
+"""No call asks a provider for more hits than this, on any page."""
+LEAST_FILTERED = 20
+"""The least number of hits to ask for if domains are filtered here: the filter may drop most of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`count` results of page `page` (from 1)."""
+
+    count: int
+    page: int = 1
+
+    @property
+    def up_to(self) -> int:
+        """The number of hits from the first to the end of the page."""
+        return self.count * self.page
+
+    def of(self, hits: Sequence[Hit]) -> list[Hit]:
+        """The chosen hits, in their order."""
+        return list(hits[(self.page - 1) * self.count : self.page * self.count])
+
+
+def hits_to_ask_for(wanted: int, query: SearchQuery) -> int:
+    """How many hits to ask a provider for, so that about `wanted` remain after domains are filtered here."""
+    filtered = query.include_domains or query.exclude_domains
+    return min(MOST_HITS, max(wanted * 2, LEAST_FILTERED) if filtered else wanted)
+
+
+def choose_hits(request: WebSearchRequest) -> Choice:
+    """The hits that a request asks for.
+
+    Raises:
+        SearchValidationError: the page is out of range.
+    """
+    if not 1 <= request.page <= LAST_PAGE:
+        raise SearchValidationError(
+            f"`page` must be a whole number from 1 to {LAST_PAGE}.",
+            details={"field": "page", "allowed": f"1-{LAST_PAGE}"},
+        )
+    return Choice(request.num_results, request.page)
+
+
+PAGE_SECONDS = 5.0
+"""The most time for one page (seconds): an answer from four pages now is worth more than one from five later."""
+
+GRACE_SECONDS = 0.75
+"""How long the remaining pages may take once enough have been read (seconds)."""
+
+Outcome = Page | SearchError
+
+
+async def read_pages(
+    reader: Reader,
+    urls: Sequence[str],
+    deadline: Deadline,
+    *,
+    gate: asyncio.Semaphore,
+    per_page_seconds: float,
+    enough: int | None = None,
+) -> dict[str, Outcome]:
+    """Read `urls`, each as soon as `gate` has room; the keys are the distinct URLs, in the order given.
+
+    The value of an unreadable page is its `SearchError`. The value is a `SearchTimeoutError` if the page took longer
+    than `per_page_seconds`, or if it had not arrived by `deadline` or GRACE_SECONDS after `enough` others. No task
+    outlives the call, even if the call raises or is cancelled.
+
+    Raises:
+        Exception: any error other than `SearchError` is a defect of a reader and is raised.
+    """
+    tasks = {
+        url: asyncio.create_task(_read(reader, url, deadline, per_page_seconds, gate)) for url in dict.fromkeys(urls)
+    }
+    try:
+        await _gather(set(tasks.values()), deadline, enough or len(tasks))
+        return {url: task.result() if task.done() else _timeout_error() for url, task in tasks.items()}
+    finally:
+        for task in tasks.values():
+            task.cancel()
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
+
+
+async def _gather(pending: set[asyncio.Task[Outcome]], deadline: Deadline, enough: int) -> None:
+    """Wait for the tasks until `deadline`, or until shortly after `enough` of them have read a page."""
+    while pending and (seconds := deadline.remaining()):
+        done, pending = await asyncio.wait(pending, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        enough -= sum(isinstance(task.result(), Page) for task in done)
+        if enough <= 0:
+            deadline = deadline.within(GRACE_SECONDS)
+
+
+async def _read(
+    reader: Reader, url: str, deadline: Deadline, per_page_seconds: float, gate: asyncio.Semaphore
+) -> Outcome:
+    async with gate:
+        own = deadline.within(per_page_seconds)
+        timer = asyncio.timeout(own.remaining())
+        try:
+            async with timer:
+                return await reader.read(url, own)
+        except SearchError as error:
+            return error
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            return _timeout_error()
+
+
+def _timeout_error() -> SearchTimeoutError:
+    return SearchTimeoutError("The page did not arrive in time.")

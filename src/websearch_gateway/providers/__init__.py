@@ -1,6 +1,6 @@
 """Raw search vendors, one small file of pure functions each, in the order of settings/vendors.py.
 
-To add one, follow docs/adding-a-provider.md. `net/searcher.py` handles network, retries and errors for all of them.
+To add one, follow docs/adding-a-provider.md. `net/client.py` handles network, retries and errors for all of them.
 """
 
 from __future__ import annotations

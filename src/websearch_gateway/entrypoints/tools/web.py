@@ -32,6 +32,7 @@ from websearch_gateway.entrypoints.tools.rendering import (
 )
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import (
+    LAST_PAGE,
     LONGEST_CLAIM,
     MOST_CLAIM_URLS,
     MOST_CLAIMS,
@@ -46,7 +47,6 @@ from websearch_gateway.models import (
     Topic,
     WebSearchRequest,
 )
-from websearch_gateway.pipeline.web_results import LAST_PAGE
 from websearch_gateway.ports import Progress
 from websearch_gateway.results import (
     CheckedClaims,

@@ -12,8 +12,7 @@ from websearch_gateway import __version__
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
 from websearch_gateway.entrypoints.reply import fit_web
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import Caller, SafeSearch, WebSearchRequest
-from websearch_gateway.pipeline.web_results import LAST_PAGE
+from websearch_gateway.models import LAST_PAGE, Caller, SafeSearch, WebSearchRequest
 from websearch_gateway.results import ErrorInfo, WebResult
 from websearch_gateway.text.codes import LANGUAGES, country_code
 from websearch_gateway.text.query import LONGEST_QUERY
