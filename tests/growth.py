@@ -31,7 +31,7 @@ shows too much: one step is not growth."""
 NEGLIGIBLE_LINES = 20_000
 NEGLIGIBLE_SECONDS = 0.02
 """Below this for the longer text the growth does not matter."""
-ATTEMPTS = 12
+ATTEMPTS = 40
 
 
 def too_much(
