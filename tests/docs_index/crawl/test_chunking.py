@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 
 from tests.growth import too_much
 from tests.text.safety.test_linear import ALPHABETS
-from websearch_gateway.docs_index.crawl.chunking import ENOUGH, MAX_TARGET_CHARS, TARGET, cut, drafted
+from websearch_gateway.docs_index.crawl.chunking import ENOUGH, MAX_TARGET_CHARS, TARGET, cut, drafted, page_symbols
 from websearch_gateway.docs_index.crawl.scope import Scope
-from websearch_gateway.docs_index.crawl.symbols import page_symbols
 from websearch_gateway.docs_index.models import ChunkDraft, PageDraft
 from websearch_gateway.docs_index.store.pages import prepared
 from websearch_gateway.readers.extraction.document import CrawledPage

@@ -2,7 +2,7 @@
 
 import pytest
 
-from websearch_gateway.docs_index.crawl.symbols import page_symbols
+from websearch_gateway.docs_index.crawl.chunking import page_symbols
 from websearch_gateway.docs_index.models import ChunkDraft
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.docs_index.conftest import BASE, commit, page, version, with_symbols
 from websearch_gateway.docs_index.models import Symbol, TextQuery
-from websearch_gateway.docs_index.store import sqlite_schema
+from websearch_gateway.docs_index.store import sqlite as sqlite_schema
 from websearch_gateway.docs_index.store.sqlite import SqliteDatabase, SqliteDocs
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.sql import migrate

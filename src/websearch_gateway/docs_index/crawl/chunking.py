@@ -1,10 +1,12 @@
-"""Cuts Markdown along its headings and terms into chunks of about `ENOUGH` to `TARGET` tokens.
+"""Cuts Markdown along its headings and terms into chunks of about `ENOUGH` to `TARGET` tokens, and finds the names that
+a page defines: by an inventory, by ids, in headings, as terms, options, rows or prototypes.
 
 Pure. Pages are untrusted, so a worker process cuts them, right after it has read them.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -12,10 +14,9 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from websearch_gateway.docs_index.crawl.scope import Scope
-from websearch_gateway.docs_index.crawl.symbols import page_symbols
-from websearch_gateway.docs_index.models import ChunkDraft
+from websearch_gateway.docs_index.models import ChunkDraft, Symbol, SymbolKind
 from websearch_gateway.text.chunk import Piece, pieces
-from websearch_gateway.text.markdown import Block, blocks
+from websearch_gateway.text.markdown import Block, blocks, lines, plain
 from websearch_gateway.text.tokens import estimate_tokens
 
 TARGET = 650
@@ -124,3 +125,184 @@ def _common(group: Sequence[Piece]) -> tuple[str, ...]:
         length = next((i for i, (a, b) in enumerate(zip(path, piece.path, strict=False)) if a != b), None)
         path = path[: min(len(path), len(piece.path)) if length is None else length]
     return path or group[0].path
+
+
+MOST_SYMBOLS = 5_000
+LONGEST_NAME = 100
+LONGEST_TERM = 400
+"""The most characters of a line that are searched for a name."""
+
+Found = tuple[str, SymbolKind]
+
+_NAME = r"[A-Za-z_$][\w$]*+(?:(?:\.|::|->|-)[A-Za-z_$][\w$]*+)*+"
+_WORD = r"[A-Za-z_$][\w$]*+"
+_COMPOUND = re.compile(r"[A-Za-z0-9](?:_|\.|::|-)[A-Za-z0-9]|[a-z][A-Z]")
+_DOTTED_ID = re.compile(rf"(?:c\.)?({_NAME})")
+_RUST_ID = re.compile(r"(?:(?:ty)?method|fn|macro|variant|structfield|associated(?:constant|type))\.([A-Za-z_]\w*+)")
+_TYPED_ID = re.compile(r"[a-z]+-([A-Za-z_]\w*+)")
+_OPTION = re.compile(r"(?<![\w<\[=/-])--?(?:\[no-\])?(?=[A-Za-z0-9])[A-Za-z0-9][\w-]*+")
+_OPTION_TERM = re.compile(r"[|`*\s]*+-{1,2}[\w\[?]")
+_HEAD = re.compile(r"[^(\[=,:|]{1,60}")
+_CALL = re.compile(rf"({_NAME})\((?:\d\w?\).*|.*\))")
+_ROW_NAME = re.compile(rf"\|\s*`({_NAME})(`?\s?\()?")
+_ITEM_NAME = re.compile(rf"[-*+] `({_NAME})(?:\(\))?` ?(?:\(|:|[-–—] )")
+"""A list item that explains a name: `- `EADDRINUSE` (Address already in use): ...`."""
+_CONSTANT = re.compile(r"[A-Z][A-Z\d]{4,}")
+_MOST_WORDS = 5
+_RUST_TITLE = re.compile(r"(\w+) in ([\w:]+)(?: - Rust)?")
+"""The title of rustdoc's page of an item: `Vec in std::vec`."""
+_PROTOTYPE = re.compile(
+    r"^([A-Za-z_][\w \t*&:<>,]{1,120}?[\s*&])([A-Za-z_]\w*+)\s?\([^'\"(){}]{0,2000}+\)[ \t\w]{0,40}+;", re.MULTILINE
+)
+_STATEMENTS = frozenset(
+    (
+        *("alter", "begin", "call", "case", "create", "delete", "drop", "else", "explain", "goto", "grant", "insert"),
+        *("new", "pragma", "return", "revoke", "select", "set", "throw", "update", "values", "with"),
+    )
+)
+"""The first words of statements that look like a prototype in C: `return`, and those of SQL."""
+_SPECIAL_NAME = re.compile(
+    r"(?<![\w.])(?:[A-Za-z]\+\+|[A-Z]#|\.[A-Za-z]{2,10}|operator(?:\(\)|\[\]|[-+*/%^&|~!=<>]{1,3}))(?![\w+#.])"
+)
+"""Names that a search for words cannot find: languages such as C++, C# and .NET, files such as .env, operators."""
+
+
+def page_symbols(
+    markdown: str,
+    chunks: Sequence[ChunkDraft],
+    anchors: Sequence[tuple[int, str]],
+    defined: Iterable[tuple[str, str]] = (),
+    found_blocks: Iterable[Block] | None = None,
+    title: str = "",
+) -> tuple[Symbol, ...]:
+    """The names that a page defines, each once for each of its ids, or once if it has none.
+
+    Args:
+        anchors: ids of headings and terms, each with the offset of its line, in ascending order.
+        defined: the names and anchors that an inventory defines on the page.
+        found_blocks: the blocks of `markdown`, if the caller has them.
+    """
+    if not chunks:
+        return ()
+    starts = [chunk.start for chunk in chunks]
+    offsets = {anchor: offset for offset, anchor in anchors}
+    found: dict[tuple[str, str], Symbol] = {}
+
+    def add(name: str, kind: SymbolKind, anchor: str, offset: int) -> None:
+        if len(name) <= LONGEST_NAME and len(found) < MOST_SYMBOLS:
+            ordinal = max(0, bisect_right(starts, offset) - 1)
+            found.setdefault((name, anchor), Symbol(name, kind, anchor, ordinal))
+
+    for name, anchor in defined:
+        add(name, "option" if name.startswith("-") else "api", anchor, offsets.get(anchor, 0))
+    item = _RUST_TITLE.fullmatch(title)
+    whole = f"{item[2]}::{item[1]}" if item else ""
+    if whole:
+        add(whole, "api", "", 0)
+    listed = blocks(markdown) if found_blocks is None else found_blocks
+    for offset, anchor, (name, kind) in _definitions(markdown, dict(anchors), listed):
+        add(f"{whole}::{name}" if whole and _RUST_ID.fullmatch(anchor) else name, kind, anchor, offset)
+    anchored = {name for name, anchor in found if anchor}
+    return tuple(one for (name, anchor), one in found.items() if anchor or name not in anchored)
+
+
+def _definitions(
+    markdown: str, anchors: dict[int, str], found_blocks: Iterable[Block]
+) -> Iterator[tuple[int, str, Found]]:
+    for block in found_blocks:
+        if block.kind == "rule":
+            continue
+        if block.kind == "code":
+            yield from _prototypes(markdown, block)
+            continue
+        read_line = _READ_LINE.get(block.kind, _of_text)
+        for start, end in lines(markdown, block.start, block.end):
+            anchor = anchors.get(start, "")
+            is_term = block.kind == "item" and _ITEM_NAME.match(markdown, start)
+            if read_line in (_of_text, _of_item) and not (anchor or is_term) and _defines_nothing(markdown, start, end):
+                continue
+            for found in read_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
+                yield start, anchor, found
+
+
+def _prototypes(markdown: str, block: Block) -> Iterator[tuple[int, str, Found]]:
+    """The functions that a code block of declarations in C declares. One with braces is an example."""
+    if markdown.find(");", block.start, block.end) < 0 or markdown.find("{", block.start, block.end) >= 0:
+        return
+    for found in _PROTOTYPE.finditer(markdown, block.start, block.end):
+        if _COMPOUND.search(found[2]) and found[1].split()[0].lower() not in _STATEMENTS:
+            yield found.start(), "", (found[2], "heading")
+
+
+def _defines_nothing(markdown: str, start: int, end: int) -> bool:
+    """Whether a line without an id is prose or a link: it does not begin with an option, and has a blank or a link."""
+    if markdown.find("](", start, end) >= 0:
+        return True
+    return markdown.find(" ", start, end) >= 0 and not markdown[start : start + 20].lstrip("`* ").startswith("-")
+
+
+def _of_heading(line: str, anchor: str) -> Iterator[Found]:
+    title = plain(line)
+    yield from ((name, "heading") for name in _SPECIAL_NAME.findall(title))
+    if "." in anchor and (name := _named_by(anchor, title)):
+        yield name, "api"
+    elif match := _CALL.fullmatch(title):
+        yield match[1], "heading"
+    elif re.fullmatch(_NAME, title) and (_COMPOUND.search(title) or "`" in line):
+        yield title, "heading"
+
+
+def _of_text(line: str, anchor: str) -> Iterator[Found]:
+    title = plain(line)
+    if _OPTION_TERM.match(line):
+        yield from ((name, "option") for name in _options(title))
+    elif name := _named_by(anchor, title):
+        yield name, "api"
+    elif anchor and (head := _HEAD.match(title)) and len(head[0].split()) <= _MOST_WORDS:
+        yield head[0].strip(), "api"
+    elif re.fullmatch(_NAME, title) and _COMPOUND.search(title):
+        yield title, "api"
+
+
+def _of_item(line: str, anchor: str) -> Iterator[Found]:
+    match = _ITEM_NAME.match(line)
+    if match and not anchor and (_COMPOUND.search(match[1]) or _CONSTANT.fullmatch(match[1])):
+        yield match[1], "heading"
+    else:
+        yield from _of_text(line, anchor)
+
+
+def _of_row(line: str, anchor: str) -> Iterator[Found]:
+    match = _ROW_NAME.match(line)
+    if match and (match[2] or _COMPOUND.search(match[1]) or _CONSTANT.fullmatch(match[1])):
+        yield match[1], "api"
+    elif _OPTION_TERM.match(line):
+        yield from ((name, "option") for name in _options(plain(line[1:].partition("|")[0])))
+
+
+_READ_LINE = {"heading": _of_heading, "table": _of_row, "item": _of_item}
+
+
+def _named_by(anchor: str, title: str) -> str | None:
+    """The name in an id whose last part the text repeats: `asyncio.timeout`, `c.PyObject`, `opcode-NOP`.
+
+    All are what Sphinx makes of a definition (https://www.sphinx-doc.org/en/master/usage/domains/). Of rustdoc's
+    `method.with_capacity` the name is the last part.
+    """
+    if match := _RUST_ID.fullmatch(anchor):
+        return match[1] if match[1] in title else None
+    if "." in anchor and (match := _DOTTED_ID.fullmatch(anchor)):
+        return match[1] if re.split(r"[.:>-]", match[1])[-1] in title else None
+    if re.fullmatch(_WORD, anchor) and re.search(rf"(?<!\w){re.escape(anchor)}(?!\w)", title):
+        return anchor
+    match = _TYPED_ID.fullmatch(anchor)
+    return match[1] if match and title.startswith(match[1][0]) and match[1] in re.sub(r"[()]", "", title) else None
+
+
+def _options(term: str) -> Iterator[str]:
+    """The options before the first sentence of a term, `--[no-]x` as both."""
+    for match in _OPTION.finditer(term):
+        bare = match[0].replace("[no-]", "")
+        yield bare
+        if bare != match[0]:
+            yield match[0].replace("[", "").replace("]", "")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from websearch_gateway.docs_index.crawl.chunking import drafted
+from websearch_gateway.docs_index.crawl.chunking import MOST_SYMBOLS, drafted
 from websearch_gateway.docs_index.crawl.listing import Defined
 from websearch_gateway.docs_index.crawl.scope import (
     MAX_DEPTH,
@@ -29,7 +29,6 @@ from websearch_gateway.docs_index.crawl.scope import (
     is_only_followed,
 )
 from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, Source, body_hash
-from websearch_gateway.docs_index.crawl.symbols import MOST_SYMBOLS
 from websearch_gateway.docs_index.models import (
     BrowserUse,
     Document,
