@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tests.shared_workers import SharedWorkers
-from websearch_gateway.docs_index.models import Run, SiteVersion
-from websearch_gateway.docs_index.selection import MOST_PATTERN_CHARS, select
+from websearch_gateway.docs_index.models import MOST_PATTERN_CHARS, Run, SiteVersion, select
 from websearch_gateway.errors import SearchTimeoutError, SearchValidationError
 from websearch_gateway.workers.child import Limits
 from websearch_gateway.workers.pool import Workers

@@ -33,7 +33,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.client import Reply
-from websearch_gateway.text.dates import iso_date, spoken_date, utc_now
+from websearch_gateway.text.numbers import iso_date, spoken_date, utc_now
 
 MAX_SEARCHES = 3
 """`max_uses` of the tool: without it, one question was billed 900,000 tokens."""

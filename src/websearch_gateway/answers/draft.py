@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from websearch_gateway.answers.common import applying
-from websearch_gateway.answers.marks import MARK, numbers_of
+from websearch_gateway.answers.common import MARK, applying, numbers_of
 from websearch_gateway.models import Hit, Page, SearchQuery, Source, Span, Support
 from websearch_gateway.text.chunk import PDF, at_page, chunk
 from websearch_gateway.text.markdown import LINK

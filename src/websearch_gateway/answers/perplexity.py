@@ -26,9 +26,9 @@ from websearch_gateway.answers.common import (
     objects,
     parsed,
     parsed_or_empty,
+    resolve_marks,
     typed,
 )
-from websearch_gateway.answers.marks import resolve_marks
 from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,
@@ -36,7 +36,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.client import Reply
 from websearch_gateway.text.citations import in_code_points
-from websearch_gateway.text.dates import iso_date
+from websearch_gateway.text.numbers import iso_date
 from websearch_gateway.text.urls import is_web_address
 
 MAX_TOKENS = 2048

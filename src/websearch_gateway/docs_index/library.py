@@ -14,9 +14,8 @@ from websearch_gateway.docs_index.crawl.crawler import OnProgress
 from websearch_gateway.docs_index.crawl.listing import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source, ignore_progress
 from websearch_gateway.docs_index.crawl.scope import canonical, version_siblings
-from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion
+from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, named, quoted
 from websearch_gateway.docs_index.packages import CODE_HOSTS, Package, Registries, package_of, read_project
-from websearch_gateway.docs_index.selection import named, quoted
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import (
     ForbiddenUrlError,

@@ -19,8 +19,7 @@ from typing import Any, Literal
 from urllib.parse import quote, urldefrag, urlsplit
 
 from websearch_gateway.docs_index.crawl.scope import canonical
-from websearch_gateway.docs_index.models import Fetch, Run
-from websearch_gateway.docs_index.selection import quoted
+from websearch_gateway.docs_index.models import Fetch, Run, quoted
 from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError, shown
 from websearch_gateway.models import Deadline
 

@@ -13,9 +13,8 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.library import DocsLibrary
-from websearch_gateway.docs_index.models import Chunk, SiteVersion, Skipped, UrlFailure
+from websearch_gateway.docs_index.models import Chunk, SiteVersion, Skipped, UrlFailure, named, select
 from websearch_gateway.docs_index.rank.search import MAX_TOKENS, Ranker
-from websearch_gateway.docs_index.selection import named, select
 from websearch_gateway.docs_index.store.versions import is_dead
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, Unavailable
 from websearch_gateway.models import Call, Deadline

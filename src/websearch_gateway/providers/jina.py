@@ -10,7 +10,7 @@ from typing import ClassVar
 from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
-from websearch_gateway.text.dates import iso_date, spoken_date, utc_now
+from websearch_gateway.text.numbers import iso_date, spoken_date, utc_now
 from websearch_gateway.text.payload import json_object, linked, make_hit, opening, records
 
 PAGE_SIZE = 10

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchValidationError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
-from websearch_gateway.text.dates import bucket, utc_now
+from websearch_gateway.text.numbers import bucket, utc_now
 from websearch_gateway.text.payload import json_object, linked, make_hit, opening, records
 
 QUOTA_PAUSE_SECONDS = 3600.0

@@ -10,7 +10,7 @@ from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.codes import country_name
-from websearch_gateway.text.dates import bucket, iso_date
+from websearch_gateway.text.numbers import bucket, iso_date
 from websearch_gateway.text.payload import json_object, linked, make_hit, records
 
 MOST_RESULTS = 20

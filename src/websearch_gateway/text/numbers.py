@@ -1,9 +1,16 @@
-"""Numerals, ordinals, units and currencies in one spelling: "$1.5 million", "1500000 dollars" -> 1500000usd."""
+"""Numerals, ordinals, units and currencies in one spelling ("$1.5 million", "1500000 dollars" -> 1500000usd), and dates
+as vendors write them, limits of freshness and durations in words.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from itertools import pairwise
+from typing import Literal
 
 _SMALL: Mapping[str, int] = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
@@ -254,3 +261,166 @@ def _plain(number: str) -> str:
 
 def _digits(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+Bucket = Literal["day", "week", "month", "year"]
+
+_BUCKETS: tuple[tuple[int, Bucket], ...] = ((24, "day"), (168, "week"), (720, "month"), (8760, "year"))
+_LONGEST_SPOKEN_DATE = 40
+_RFC_5322 = re.compile(r"(?:[A-Za-z]{3}, *)?\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d(?::\d\d)? *[A-Z+-]")
+_SPOKEN = re.compile(r"\d{1,2}:\d\d(?::\d\d)?|\d+|[^\W\d_]+")
+_MOST_UNITS = 100_000
+
+# Vendors write dates in the language of the query: English, German, French, Spanish, Italian, Portuguese, Dutch.
+_MONTHS = (
+    "january jan januar jänner janvier janv enero ene gennaio gen janeiro januari",
+    "february feb februar février févr fév febrero febbraio fevereiro fev februari",
+    "march mar märz mär mars marzo março maart mrt",
+    "april apr avril avr abril abr aprile",
+    "may mai mayo maggio mag maio mei",
+    "june jun juni juin junio giugno giu junho",
+    "july jul juli juillet juil julio luglio lug julho",
+    "august aug août agosto ago augustus",
+    "september sep sept septembre septiembre settembre set setembro",
+    "october oct oktober okt octobre octubre ottobre ott outubro out",
+    "november nov novembre noviembre novembro",
+    "december dec dezember dez décembre déc diciembre dic dicembre dezembro",
+)
+_UNITS = {
+    "seconds": "second seconds sec secs s sekunde sekunden seconde secondes segundo segundos secondo secondi seconden",
+    "minutes": "minute minutes min mins m minuten minuto minutos minuti minuut",
+    "hours": "hour hours hr hrs h std stunde stunden heure heures hora horas ora ore uur uren",
+    "days": "day days d tag tage tagen jour jours día días dia dias giorno giorni dag dagen",
+    "weeks": "week weeks wk wks woche wochen semaine semaines semana semanas settimana settimane weken",
+    "months": "month months mo monat monate monaten mois mes meses mese mesi mês maand maanden",
+    "years": "year years yr yrs jahr jahre jahren an ans année années año años anno anni ano anos jaar jaren",
+}
+_RECENT_DAYS = ("today heute aujourd hoy oggi hoje vandaag", "yesterday gestern hier ayer ieri ontem gisteren")
+_AGO = frozenset(["ago", "vor", "hace", "fa", "ha", "atras", "geleden"])
+_ONE = frozenset(["a", "an", "one", "ein", "eine", "einem", "einer", "un", "une", "una", "uno", "um", "uma", "een"])
+
+
+def _folded(text: str) -> str:
+    """`text` in lower case, without accents."""
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in apart if not unicodedata.combining(character))
+
+
+_MONTH_OF = {_folded(word): number for number, words in enumerate(_MONTHS, 1) for word in words.split()}
+_UNIT_OF = {_folded(word): unit for unit, words in _UNITS.items() for word in words.split()}
+_DAYS_SINCE = {word: days for days, words in enumerate(_RECENT_DAYS) for word in words.split()}
+
+
+def utc_now() -> datetime:
+    """The current time, with its zone."""
+    return datetime.now(UTC)
+
+
+def bucket(hours: int | None) -> Bucket | None:
+    """The shortest period of at least so many hours; None without a limit, or for more than a year."""
+    return next((name for most, name in _BUCKETS if hours <= most), None) if hours is not None else None
+
+
+def iso_date(text: object) -> str | None:
+    """An ISO 8601 or RFC 5322 date as `YYYY-MM-DD`, or with its time as `YYYY-MM-DDTHH:MM:SS+00:00`.
+
+    A time without a zone is taken as UTC. None for anything else.
+    """
+    if not isinstance(text, str):
+        return None
+    try:
+        return date.fromisoformat(text.strip()).isoformat()
+    except ValueError:
+        pass
+    # The reader of RFC 5322 takes half past six in the evening for the morning, where it is written with "PM".
+    read = parsedate_to_datetime if _RFC_5322.match(text.strip()) else datetime.fromisoformat
+    try:
+        return _in_utc(read(text.strip()))
+    except (ValueError, OverflowError):
+        return None
+
+
+def spoken_date(text: object, now: datetime) -> str | None:
+    """As `iso_date`, and dates in words: "May 10, 2026", "vor 2 Stunden", "3 weeks ago".
+
+    Only the date, unless the words give a time of day or count hours or minutes. Bare numbers are not a date: whether
+    10/05 is in May depends on the country.
+    """
+    if (standard := iso_date(text)) or not isinstance(text, str):
+        return standard
+    if not 3 <= len(text) <= _LONGEST_SPOKEN_DATE:
+        return None
+    words = _SPOKEN.findall(_folded(text))
+    today = now.astimezone(UTC)
+    try:
+        return _since(words, today) or _named(words, today.date())
+    except (ValueError, OverflowError):  # no such day
+        return None
+
+
+def _since(words: Sequence[str], now: datetime) -> str | None:
+    """The date of "3 weeks ago" and "yesterday"."""
+    for word in words:
+        if word in _DAYS_SINCE:
+            return (now.date() - timedelta(_DAYS_SINCE[word])).isoformat()
+    marked = [word in _AGO or words[place : place + 3] == ["il", "y", "a"] for place, word in enumerate(words)]
+    if not any(marked):
+        return None
+    counts = {}
+    for number, word in pairwise(words):
+        unit = _UNIT_OF.get(word)
+        if unit and (number in _ONE or (number.isascii() and number.isdigit())):
+            counts[unit] = 1 if number in _ONE else min(int(number), _MOST_UNITS)
+    if not counts:
+        return None
+    months = counts.pop("months", 0) + 12 * counts.pop("years", 0)
+    moment = _months_before(now, months) - timedelta(**{unit: float(count) for unit, count in counts.items()})
+    return _in_utc(moment) if counts.keys() & {"seconds", "minutes", "hours"} else moment.date().isoformat()
+
+
+def _months_before(moment: datetime, months: int) -> datetime:
+    """The same day that many months before, or the last day of that month."""
+    years, month = divmod(moment.year * 12 + moment.month - 1 - months, 12)
+    for day in range(moment.day, 27, -1):
+        try:
+            return moment.replace(year=years, month=month + 1, day=day)
+        except ValueError:
+            continue
+    return moment.replace(year=years, month=month + 1)
+
+
+def _named(words: Sequence[str], today: date) -> str | None:
+    """The date of "May 10, 2026", "10. Mai", "Mai 2026" and "May 10, 2026 6:30 pm"."""
+    months = [_MONTH_OF[word] for word in words if word in _MONTH_OF]
+    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+    years = [number for number in numbers if 1000 <= number <= 9999]
+    days = [number for number in numbers if 1 <= number <= 31]
+    if len(months) != 1 or len(years) > 1 or len(days) > 1 or len(numbers) != len(years) + len(days) or not numbers:
+        return None
+    day = date(years[0] if years else today.year, months[0], days[0] if days else 1)
+    if not years and day > today:
+        day = day.replace(year=day.year - 1)
+    times = [word for word in words if ":" in word]
+    if not times or not days:
+        return day.isoformat()
+    hour, minute, second = (*map(int, times[0].split(":")), 0)[:3]
+    if "pm" in words or "am" in words:
+        hour = hour % 12 + 12 * ("pm" in words)
+    return _in_utc(datetime(day.year, day.month, day.day, hour, minute, second, tzinfo=UTC))
+
+
+def _in_utc(moment: datetime) -> str:
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).isoformat(timespec="seconds")
+
+
+_DURATIONS_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+
+
+def in_words(seconds: float) -> str:
+    """A duration in its largest unit, rounded down: `3 hours`, `1 minute`, `0 seconds`."""
+    length, unit = next(
+        ((length, unit) for length, unit in _DURATIONS_UNITS if seconds >= length), _DURATIONS_UNITS[-1]
+    )
+    number = int(seconds // length)
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

@@ -35,7 +35,7 @@ from websearch_gateway.results import (
     WireModel,
 )
 from websearch_gateway.text.citations import Cited, numbered
-from websearch_gateway.text.dates import in_words
+from websearch_gateway.text.numbers import in_words
 from websearch_gateway.text.sanitise import wrap_untrusted
 
 R = TypeVar("R", bound=WireModel)
