@@ -274,3 +274,40 @@ def test_another_amount_thing_or_a_missing_speaker_is_refused(told: str, invente
 )
 def test_a_report_and_another_order_stay_true(told: str, said: str) -> None:
     assert checked(said, Quotable.of(told)) is not None
+
+
+CLUB = Quotable.of(
+    """# News
+
+The winger can play on Saturday, the club said. Anna Berg may sign a new contract in June, and Tom Hill was pleased.
+The roof must be repaired before the winter. The keeper trains twice a week. "The pitch is in poor shape," Anna Berg
+told the local radio. Old fans still remember the last title."""
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Anna Berg said that the pitch is in poor shape.",
+        "According to Anna Berg, the pitch is in poor shape.",
+        "She said that the pitch is in poor shape.",
+        "Anna Berg may sign a new contract in June.",
+    ],
+)
+def test_a_speaker_and_a_doubt_of_the_page_are_kept(sentence: str) -> None:
+    assert checked(sentence, CLUB) is not None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Tom Hill said that the pitch is in poor shape.",
+        "According to Tom Hill, the pitch is in poor shape.",
+        "In Tom Hill's view, the pitch is in poor shape.",
+        "Anna Berg signed a new contract in June.",
+        "The keeper must train twice a week.",
+        "The roof was repaired before the winter.",
+    ],
+)
+def test_another_speaker_and_a_doubt_made_certain_are_refused(sentence: str) -> None:
+    assert checked(sentence, CLUB) is None

@@ -373,6 +373,18 @@ _SMALL = word_set(
     "two three four five six seven eight nine ten first third fourth fifth sixth seventh eighth ninth tenth"
 )
 _LEAST_FACTS = 2
+_NAME = r"(?!(?:He|She|It|They|We|I|This|These|Who)\b)[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)*"
+_SAYS = (
+    r"(?:sa(?:ys?|id|ying)|t(?:old|ells?)|claim(?:s|ed)|argue[sd]?|insist(?:s|ed)|add(?:s|ed)|state[sd]|warn(?:s|ed)|"
+    r"believe[sd]|thinks?|thought|suggest(?:s|ed)|wr(?:ites|ote)|expla(?:ins|ined)|admit(?:s|ted)|view|opinion|"
+    r"according to)"
+)
+_SAYING = re.compile(rf"\b{_SAYS}\b", re.IGNORECASE)
+_SPEAKER = re.compile(
+    rf"\b(?:[Aa]ccording to (?:the )?({_NAME})|[Ii]n (?:the )?({_NAME})['’]s? (?:view|opinion)|"
+    rf"({_NAME})(?: (?:has|had|have|also|later|then))* {_SAYS}\b)"
+)
+_MODAL = frozenset(("may", "plans", "must"))
 _UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _STRONG = frozenset(("all", "most", "only", "few", "half"))
 _REFUSALS = stem_set(
@@ -396,7 +408,7 @@ def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Suppor
         return "verbatim"
     if any(_RESPECTIVELY.search(text) for text in (sentence, quotes[0].text)):
         return None
-    if _denies_otherwise(sentence, quotes):
+    if _denies_otherwise(sentence, quotes) or _speaks_otherwise(sentence, quotes, passage):
         return None
     said = _without_source(sentence)
     there = [word for quote in quotes for word in quote.words]
@@ -407,6 +419,8 @@ def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Suppor
         return None
     known = passage.context.union(word.text for word in there)
     if _share(said, known) < SHARE and not _is_foreign(sentence, quotes[0], said):
+        return None
+    if _is_surer(said, quotes[0].words):
         return None
     return None if differences(sentence, quotes[0], passage) else "paraphrase"
 
@@ -445,6 +459,35 @@ def _share(said: Sequence[Word], known: Collection[str]) -> float:
     """The share of the words that are known; facts count double, and small numbers not at all."""
     weights = [(0 if _is_small_number(word) else 1 + word.is_fact, word.text in known) for word in said]
     return sum(weight for weight, held in weights if held) / max(1, sum(weight for weight, _ in weights))
+
+
+def _speaks_otherwise(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> bool:
+    """Whether the sentence names a speaker who does not speak in the quotes, beside them or in the headings."""
+    named = _SPEAKER.search(sentence)
+    if named is None:
+        return False
+    speaker = re.sub(r"['’]s?$", "", next(filter(None, named.groups())).split()[-1].rstrip(".")).lower()
+    places = [place for place, one in enumerate(passage.quotes) if one in quotes]
+    beside = {near for place in places for near in (place - 1, place, place + 1) if 0 <= near < len(passage.quotes)}
+    texts = [passage.quotes[place].text.lower() for place in beside]
+    near = " | ".join(text[max(0, m.start() - 50) : m.end() + 30] for text in texts for m in _SAYING.finditer(text))
+    return speaker not in near and passage.context.isdisjoint(stems([speaker]))
+
+
+def _is_surer(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
+    """Whether the quote doubts, plans or demands what the sentence states, or the sentence demands what it states.
+
+    The verb may have another form: then the word behind it tells its place.
+    """
+    matches = {other: one for one, other in _chain(said, theirs)}
+    for place, word in enumerate(theirs):
+        at = matches.get(place, matches.get(place + 1, 0) - 1)
+        if at < 0:
+            continue
+        ours = said[at].signs & _MODAL
+        if (word.signs & _MODAL and not ours) or ("must" in ours and "must" not in word.signs):
+            return True
+    return False
 
 
 def _denies_otherwise(sentence: str, quotes: Sequence[Quote]) -> bool:
