@@ -152,3 +152,14 @@ async def test_a_page_that_contradicts_a_supported_claim_is_named(gateway: Open)
             checked = await opened.check_claims([claim], ANN)
     assert (checked.claims[0].verdict, checked.claims[0].url) == ("supported", f"http://{here}/120")
     assert checked.warnings == ("Claim 1: 127.0.0.1 contradicts it.",)
+
+
+async def test_a_search_that_failed_after_it_was_billed_is_part_of_the_cost(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("serper", "hang", when="1950")
+    async with gateway(search_providers="serper", search_deadline_seconds=4.0) as opened:
+        checked = await opened.check_claims([Claim(TALL), Claim(ABSENT)], ANN)
+        day = (await opened.operations.server_stats()).days[0]
+    assert any(warning.startswith("Claim 2 was not searched: ") for warning in checked.warnings)
+    assert sandbox.calls("serper") == 2
+    assert checked.cost_usd == pytest.approx(0.002)
+    assert checked.cost_usd == pytest.approx(day.usd, abs=1e-6)

@@ -106,14 +106,14 @@ class ClaimChecking:
         self, claim: str, call: _Call, gate: asyncio.Semaphore, until: Deadline
     ) -> tuple[str, ...] | SearchError:
         request = WebSearchRequest(claim, num_results=FOUND_PAGES, read_pages=False)
+        bill = call.bill.part()  # a search that fails may have been billed
         try:
             async with gate:
-                response = await self.web.search(request, call.caller, most_seconds=until.remaining())
+                response = await self.web.search(request, call.caller, most_seconds=until.remaining(), bill=bill)
         except SearchError as error:
             return error
         # Only what was found: a caller must not make an address known by claiming it.
         await self.reading.provenance.remember(response, call.caller)
-        call.bill.book(response.cost_usd)
         call.warnings.extend(response.warnings)
         return tuple(one.link for one in response.results)
 

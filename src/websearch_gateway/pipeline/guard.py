@@ -37,6 +37,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import (
     LOCAL,
+    Bill,
     Call,
     Caller,
     Deadline,
@@ -338,7 +339,9 @@ def _language(language: str) -> str:
 
 
 @asynccontextmanager
-async def one_deadline(seconds: float, caller: Caller = LOCAL, progress: Progress = no_progress) -> AsyncIterator[Call]:
+async def one_deadline(
+    seconds: float, caller: Caller = LOCAL, progress: Progress = no_progress, bill: Bill | None = None
+) -> AsyncIterator[Call]:
     """Begins a call: sets the deadline of a block, and cancels the block when the deadline passes.
 
     Raises:
@@ -346,7 +349,7 @@ async def one_deadline(seconds: float, caller: Caller = LOCAL, progress: Progres
     """
     try:
         async with asyncio.timeout(seconds):
-            yield Call(time.monotonic() + seconds, progress=progress, caller=caller)
+            yield Call(time.monotonic() + seconds, progress=progress, caller=caller, bill=bill or Bill())
     except TimeoutError:
         raise timeout_error(seconds) from None
 

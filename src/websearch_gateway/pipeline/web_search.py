@@ -26,6 +26,7 @@ from websearch_gateway.models import (
     LAST_PAGE,
     LOCAL,
     AppliedFilters,
+    Bill,
     Call,
     Caller,
     Deadline,
@@ -95,8 +96,11 @@ class WebSearch:
         progress: Progress = no_progress,
         *,
         most_seconds: float = math.inf,
+        bill: Bill | None = None,
     ) -> WebSearchResponse:
         """Results, each with its page or a note that says why there is none, in at most `most_seconds`.
+
+        What it costs is on `bill`, even if it fails.
 
         Raises:
             SearchValidationError: the query or a parameter is unacceptable, or `providers` names an unknown provider.
@@ -119,7 +123,7 @@ class WebSearch:
             async def find(call: Call) -> Served[WebSearchResponse]:
                 return await self._find(call, chosen, searcher, self._reader(request))
 
-            async with one_deadline(min(self.deadline_seconds, most_seconds), caller, progress) as call:
+            async with one_deadline(min(self.deadline_seconds, most_seconds), caller, progress, bill) as call:
                 served = await self.recall(replace(checked, query=query), call, find, use_cache=request.use_cache)
             response = served.response
             route, count = response.results[0].provider if response.results else "", len(response.results)
