@@ -21,8 +21,9 @@ HEAD = """# Prices
 
 The gateway books these prices. `PRICES` overrides them: `PRICES=brave:0.004,openai:0.01`. For an answer engine it
 sets the price of one search, for `llm` (your own model, otherwise free) that of one answer, for `embedding` that of a
-million tokens of `EMBEDDING_SERVER_URL` (built in: OpenAI's text-embedding-3-small 0.02, 3-large 0.13, ada-002 0.1). A
-provider that this page does not list is free, or part of a subscription.
+million tokens of `EMBEDDING_SERVER_URL` (built in: OpenAI's text-embedding-3-small 0.02, 3-large 0.13, ada-002 0.1),
+for `reranker` that of a request to `RERANKER_URL`, otherwise free. A provider that this page does not list is free, or
+part of a subscription.
 
 If a reply counts more tokens than its model can take, the gateway books the most that a call may cost. If it has no
 usable count (missing, negative, no whole number), the gateway books the usual bill, with at least one search.

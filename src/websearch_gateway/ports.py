@@ -244,10 +244,15 @@ NOT_RERANKED = "Without the reranker: "
 class Reranker(Protocol):
     """Knows better than words and vectors which text answers a query, since it reads both together."""
 
-    async def order(self, query: str, texts: Sequence[str], deadline: Deadline) -> tuple[list[int], str]:
+    @property
+    def name(self) -> str:
+        """Its model and address: another one may give another order."""
+        ...
+
+    async def order(self, query: str, texts: Sequence[str], call: Call) -> tuple[list[int], str]:
         """The places of all texts, of which the first MOST_RERANKED are compared, best first; and an empty text.
 
-        If it fails, the places as they were, and why. Never raises a `SearchError`.
+        If it fails, the places as they were, and why. Never raises a `SearchError`. Its cost is on the bill of `call`.
         """
         ...
 

@@ -11,7 +11,7 @@ import pytest
 
 from websearch_gateway.embedders import open_reranker
 from websearch_gateway.embedders.reranker import LONGEST_TEXT, HttpReranker
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import Call
 from websearch_gateway.net.client import create_client
 from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.sandbox import Sandbox, key_of
@@ -25,7 +25,7 @@ KEY = key_of("reranker")
 
 async def order(client: httpx2.AsyncClient, texts: list[str] = TEXTS, **options: Any) -> tuple[list[int], str]:
     reranker = HttpReranker("http://rerank.test", client, **options)
-    return await reranker.order(QUERY, texts, Deadline.after(10))
+    return await reranker.order(QUERY, texts, Call.after(10))
 
 
 @pytest.mark.parametrize("path", ["v2", "v2/rerank", "voyage/v1", "tei", "tei/rerank"])
@@ -35,8 +35,8 @@ async def test_every_form_gives_the_same_order(sandbox: Sandbox, path: str) -> N
     client = create_client()
     reranker = open_reranker(settings, client)
     assert reranker is not None
-    first = await reranker.order(QUERY, TEXTS, Deadline.after(10))
-    again = await reranker.order(QUERY, TEXTS, Deadline.after(10))
+    first = await reranker.order(QUERY, TEXTS, Call.after(10))
+    again = await reranker.order(QUERY, TEXTS, Call.after(10))
     await client.aclose()
     assert first == again == ([2, 1, 0], "")
     asked = sandbox.calls("reranker")
@@ -46,7 +46,7 @@ async def test_every_form_gives_the_same_order(sandbox: Sandbox, path: str) -> N
 async def test_a_wrong_key_keeps_the_order_and_names_the_setting_and_no_secret(sandbox: Sandbox) -> None:
     client = create_client()
     reranker = HttpReranker(f"{sandbox.url}/reranker/v2", client, key="wrong-secret-key")
-    kept, fault = await reranker.order(QUERY, TEXTS, Deadline.after(10))
+    kept, fault = await reranker.order(QUERY, TEXTS, Call.after(10))
     await client.aclose()
     assert kept == [0, 1, 2]
     assert "RERANKER_API_KEY" in fault
@@ -98,7 +98,7 @@ async def test_a_server_that_hangs_keeps_the_order_within_the_deadline(sandbox: 
     sandbox.fault("reranker", "hang")
     client = create_client()
     reranker = HttpReranker(f"{sandbox.url}/reranker/v2", client, key=KEY)
-    kept, fault = await reranker.order(QUERY, TEXTS, Deadline.after(0.4))
+    kept, fault = await reranker.order(QUERY, TEXTS, Call.after(0.4))
     await client.aclose()
     assert kept == [0, 1, 2]
     assert fault

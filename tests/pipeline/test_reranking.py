@@ -82,3 +82,51 @@ async def test_the_doctor_looks_at_a_reranker_only_where_there_is_one(
     assert checks["reranker"] == "ok"
     assert "reranker" not in without
     assert (half["reranker"].status, "RERANKER_URL is not" in half["reranker"].finding) == ("warn", True)
+
+
+async def test_a_reranker_that_is_down_is_not_asked_again_for_a_while(
+    gateway: Open, sandbox: Sandbox, reranking: Mapping[str, str]
+) -> None:
+    sandbox.fault("reranker", "status", status=500)
+    async with gateway(breaker_failures=2, **reranking) as opened:
+        found = [await opened.reading.passages(request(sandbox), ANN) for _ in range(4)]
+        statuses = {one.name: one.breaker for one in opened.operations.provider_status().providers}
+    assert sandbox.calls("reranker") == 2
+    assert [any("circuit of reranker is open" in warning for warning in one.warnings) for one in found] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert statuses["reranker"] == "open"
+
+
+async def test_a_priced_reranker_is_on_the_bill_and_only_what_it_answered(
+    gateway: Open, sandbox: Sandbox, reranking: Mapping[str, str]
+) -> None:
+    priced = {"openai_api_key": None, "cache_ttl_seconds": 0, "prices": {"reranker": 0.002}, **reranking}
+    async with gateway(**priced) as opened:
+        response = await opened.search(SearchRequest(TOWER), ANN)
+        day = (await opened.operations.server_stats()).days[0]
+    assert sandbox.calls("reranker") == 2, "TEI refuses the first form, which costs nothing"
+    assert day.by_provider["reranker"] == pytest.approx(0.002)
+    assert day.calls_by_provider["reranker"] == 1
+    assert response.cost_usd == pytest.approx(day.usd, abs=1e-6)
+    sandbox.fault("reranker", "status", status=500)
+    async with gateway(**priced) as opened:
+        await opened.search(SearchRequest(TOWER), ANN)
+        after = (await opened.operations.server_stats()).days[0]
+    assert after.by_provider["reranker"] == pytest.approx(0.002)
+
+
+async def test_an_answer_in_the_order_of_another_reranker_is_not_served_from_the_cache(
+    gateway: Open, sandbox: Sandbox, reranking: Mapping[str, str]
+) -> None:
+    async with gateway(openai_api_key=None) as opened:
+        own = [await opened.search(SearchRequest(TOWER), ANN) for _ in range(2)]
+    async with gateway(openai_api_key=None, **reranking) as opened:
+        other = [await opened.search(SearchRequest(TOWER), ANN) for _ in range(2)]
+    async with gateway(openai_api_key=None, reranker_model="other", **reranking) as opened:
+        third = await opened.search(SearchRequest(TOWER), ANN)
+    assert [one.cache for one in (*own, *other, third)] == ["miss", "exact", "miss", "exact", "miss"]
+    assert own[1].text != other[1].text

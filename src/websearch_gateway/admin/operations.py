@@ -257,7 +257,7 @@ class Doctor:
     async def _reranker(self) -> Check | None:
         if self.reranker is None:
             return None
-        order, fault = await self.reranker.order(PROBE.text, ["A bicycle.", PROBE.text], Deadline.after(PROBE_SECONDS))
+        order, fault = await self.reranker.order(PROBE.text, ["A bicycle.", PROBE.text], Call.after(PROBE_SECONDS))
         if fault:
             remedy = "Correct RERANKER_URL, RERANKER_MODEL or RERANKER_API_KEY. Calls keep their own order until then."
             return Check(name="reranker", status="warn", finding=fault, remedy=remedy)

@@ -32,6 +32,7 @@ from websearch_gateway.app.upstreams import (
     open_engines,
     open_upstreams,
     outbound,
+    reranker_layers,
     trusted_domains,
 )
 from websearch_gateway.cache.results import RawResult, ResultCache
@@ -72,7 +73,7 @@ def build(settings: Settings) -> Gateway:
     shared = _shared(settings)
     pages = open_reading(settings, shared.state, shared.embedder, shared.workers, shared.reranker)
     docs = lazy_docs(settings, pages, shared.embedder)
-    caches = open_caches(settings, shared.state, shared.embedder)
+    caches = open_caches(settings, shared.state, shared.embedder, shared.reranker)
     page_seconds = settings.request_timeout_ms / 1000
     gather = Gathering(shared.upstreams.selection.pool, pages.page_cache, pages.workers, shared.gate, page_seconds)
     engines = open_engines(settings, Outside(shared.client, shared.retry, gather, pages.workers, pages.site_fetcher))
@@ -148,18 +149,19 @@ def _shared(settings: Settings) -> _Shared:
     embedder = open_embedder(settings, client, retry)
     if price := usd_per_million_tokens(settings):
         embedder = BudgetedEmbedder(embedder, ledger, price)
+    upstreams = open_upstreams(settings, client, retry, health, ledger, workers)
     return _Shared(
         client=client,
         retry=retry,
         state=state,
         counts=MemoryState(),
         embedder=embedder,
-        reranker=open_reranker(settings, client),
+        reranker=open_reranker(settings, client, reranker_layers(settings, health, ledger)),
         health=health,
         statistics=statistics,
         ledger=ledger,
         telemetry=Telemetry([statistics.observe, ledger.observe]),
-        upstreams=open_upstreams(settings, client, retry, health, ledger, workers),
+        upstreams=upstreams,
         workers=workers,
         addresses=address_policy(settings),
         gate=asyncio.Semaphore(settings.concurrency),

@@ -238,10 +238,11 @@ class Caches:
             await self.questions.close()
 
 
-def open_caches(settings: Settings, state: State, embedder: Embedder) -> Caches:
+def open_caches(settings: Settings, state: State, embedder: Embedder, reranker: Reranker | None = None) -> Caches:
     """The caches over `state`. Nothing is read yet."""
     lifetimes = Lifetimes(settings.cache_ttl_seconds, settings.cache_long_ttl_seconds, settings.stale_if_error_seconds)
-    answers = ExactCache(state, ANSWERS, lifetimes, scope=settings.cache_scope)
+    orderer = reranker.name if reranker else None
+    answers = ExactCache(state, ANSWERS, lifetimes, scope=settings.cache_scope, orderer=orderer)
     web = ExactCache(state, WEB_RESULTS, lifetimes, scope=settings.cache_scope)
     raw = ExactCache(state, RAW_RESULTS, lifetimes, scope=settings.cache_scope)
     if not settings.semantic_cache or lifetimes.ttl <= 0:

@@ -115,6 +115,15 @@ def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
     return Layered(paced, _guarded(bare.name, _breaker(settings, record, LEAST_SHARE_SECONDS), clean, *budget))
 
 
+def reranker_layers(settings: Settings, health: HealthRegistry, ledger: Ledger) -> tuple[Layer[T], ...]:
+    """The layers of RERANKER_URL: one that is down is not asked for every call."""
+    if settings.reranker_url is None:
+        return ()
+    record, price = health.of("reranker"), settings.prices.get("reranker")
+    budget = (Budget("reranker", ledger, lambda _: price),) if price else ()
+    return (*_guarded("reranker", _breaker(settings, record, LEAST_SHARE_SECONDS), *budget), Stopwatch(record))
+
+
 def _guarded(name: str, breaker: CircuitBreaker, *inner: Layer[T]) -> tuple[Layer[T], ...]:
     """The layers of a call of any upstream, the outermost first."""
     return (BurstGate(name), breaker, *inner, TracedUpstream(name))
@@ -134,7 +143,7 @@ def _check_names(settings: Settings, names: Sequence[str]) -> None:
         raise SearchNotConfiguredError(
             f"PROVIDER_WEIGHTS names {', '.join(unknown)}, but only these are configured: {', '.join(names)}."
         )
-    priced = {*(engine.name for engine in answers.ENGINES), "embedding", *names, *absent(settings)}
+    priced = {*(engine.name for engine in answers.ENGINES), "embedding", "reranker", *names, *absent(settings)}
     if unknown := sorted(settings.prices.keys() - priced):
         raise SearchNotConfiguredError(
             f"PRICES names {', '.join(unknown)}, but there are only these: {', '.join(sorted(priced))}."

@@ -128,6 +128,7 @@ class ExactCache(Generic[R]):
         kind: the kind of results.
         lifetimes: how long results are served.
         scope: `user` keeps each user's results apart.
+        orderer: the reranker that chose the quotes of the results, if any; those of another one are not served.
         clock: seconds since the epoch, the same in all processes.
     """
 
@@ -138,10 +139,12 @@ class ExactCache(Generic[R]):
         lifetimes: Lifetimes,
         *,
         scope: Scope = "shared",
+        orderer: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.kind = kind
         self.scope = scope
+        self._made_by = () if orderer is None else (orderer,)
         self.lifetimes = lifetimes
         self.clock = clock
         self._results = ResultStore(state, kind.model, kind.recalled, most_in_memory=kind.most_in_memory, clock=clock)
@@ -153,7 +156,7 @@ class ExactCache(Generic[R]):
     def key(self, query: SearchQuery, caller: Caller) -> str:
         """See ResultCache. Ignores letter case."""
         user = caller.user if self.scope == "user" else None
-        return f"{self.kind.prefix}{digest(query, user).hex()}"
+        return f"{self.kind.prefix}{digest(query, user, *self._made_by).hex()}"
 
     def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
         """See ResultCache."""

@@ -17,7 +17,7 @@ from websearch_gateway.docs_index.models import Chunk, SiteVersion, Skipped, Url
 from websearch_gateway.docs_index.rank.search import MAX_TOKENS, Ranker
 from websearch_gateway.docs_index.store.versions import is_dead
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, Unavailable
-from websearch_gateway.models import Call, Deadline
+from websearch_gateway.models import Call
 from websearch_gateway.ports import NOT_RERANKED, Embedder, Reranker
 from websearch_gateway.results import (
     DocsFailure,
@@ -78,7 +78,7 @@ async def search_docs(
     async def reorder(text: str, sections: Sequence[str]) -> Sequence[int]:
         if reranker is None:
             return range(len(sections))
-        order, fault = await reranker.order(text, sections, call or Deadline.after(RERANK_SECONDS))
+        order, fault = await reranker.order(text, sections, call or Call.after(RERANK_SECONDS))
         faults.extend([f"{NOT_RERANKED}{fault}"] if fault else [])
         return order
 

@@ -12,10 +12,12 @@ from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.text.urls import host
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import httpx2
 
     from websearch_gateway.net.retry import Retry
-    from websearch_gateway.ports import Embedder, Reranker
+    from websearch_gateway.ports import Embedder, Layer, Reranker
     from websearch_gateway.settings import Settings
 
 
@@ -63,7 +65,9 @@ def _built_in(name: str) -> Embedder:
     )
 
 
-def open_reranker(settings: Settings, client: httpx2.AsyncClient) -> Reranker | None:
+def open_reranker(
+    settings: Settings, client: httpx2.AsyncClient, layers: Sequence[Layer[Mapping[int, float]]] = ()
+) -> Reranker | None:
     """The reranker that the settings name, if any. It is called with the first texts, not here."""
     if settings.reranker_url is None:
         return None
@@ -71,7 +75,8 @@ def open_reranker(settings: Settings, client: httpx2.AsyncClient) -> Reranker | 
 
     secret = settings.reranker_api_key
     key = secret.get_secret_value() if secret else None
-    return HttpReranker(settings.reranker_url, client, settings.reranker_model, key)
+    price = settings.prices.get("reranker", 0.0)
+    return HttpReranker(settings.reranker_url, client, settings.reranker_model, key, layers, price)
 
 
 OPENAI_HOST = "api.openai.com"

@@ -340,7 +340,7 @@ class PassageFinder:
         queries: Sequence[str],
         found: Sequence[Sequence[tuple[int, float]]],
         most: int,
-        deadline: Deadline,
+        call: Call,
     ) -> tuple[Sequence[Sequence[tuple[int, float]]], tuple[str, ...]]:
         """The best passages for each query in the reranker's order, and a warning if it fails."""
         if (reranker := self._reranker) is None:
@@ -348,7 +348,7 @@ class PassageFinder:
 
         async def reorder(query: str, places: Sequence[tuple[int, float]]) -> tuple[list[tuple[int, float]], str]:
             texts = [page.subject.texts[page.passages[place].id] for place, _ in places]
-            order, fault = await reranker.order(query, texts, deadline)
+            order, fault = await reranker.order(query, texts, call)
             return [(places[at][0], score) for at, (_, score) in zip(order, places, strict=True)][:most], fault
 
         every = await asyncio.gather(*map(reorder, queries, found))
