@@ -263,8 +263,8 @@ class Bill:
         self._add_up()
 
     def expect(self, usd: float) -> None:
-        """Assume that this part costs `usd` at least, while the price of its requests is not known; 0 once it is."""
-        self._expected = usd
+        """Assume that this part costs `usd` more at least, while the price of a request is open; 0 once it is known."""
+        self._expected = self._booked + usd if usd else 0.0
         self._add_up()
 
     def note_request(self) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+
 import pytest
 
 from tests.opening import Open
@@ -73,3 +76,44 @@ async def test_a_priced_model_of_your_own_uses_the_same_budget(gateway: Open, sa
     assert second.provider == "synthetic-raw-search"
     assert day.by_provider == {"llm": pytest.approx(0.02)}
     assert sandbox.calls("llm") == 1
+
+
+@pytest.mark.parametrize(("hanging", "booked"), [("serper", {}), ("llm", {"llm": 0.02})])
+async def test_a_cancelled_model_of_your_own_is_booked_only_once_it_was_asked(
+    gateway: Open, sandbox: Sandbox, hanging: str, booked: Mapping[str, float]
+) -> None:
+    sandbox.fault(hanging, "hang")
+    settings = {"answer_engines": "llm", "llm_model": LLM_MODEL, "prices": "llm:0.02", "search_providers": "serper"}
+    costs = await _booked_when_cancelled(gateway, sandbox, hanging, calls=1, **settings)
+    assert costs == pytest.approx({"serper": 0.001, **booked})
+
+
+async def test_a_retry_that_is_cancelled_counts_beside_the_billed_attempt(gateway: Open, sandbox: Sandbox) -> None:
+    settings = {"answer_engines": "anthropic", "anthropic_api_key": key_of("anthropic")}
+    sandbox.fault("anthropic", "pause_turn", times=1)
+    sandbox.fault("anthropic", "status", status=503)
+    async with gateway(**settings) as opened:
+        (engine,) = [one for one in opened.engines if one.name == "anthropic"]
+        await opened.search(FERRIES)
+        turn = (await opened.operations.server_stats()).days[0].by_provider["anthropic"]
+    sandbox.reset()
+    sandbox.fault("anthropic", "pause_turn", times=1)
+    sandbox.fault("anthropic", "status", status=503, times=1)
+    sandbox.fault("anthropic", "hang")
+    costs = await _booked_when_cancelled(gateway, sandbox, "anthropic", calls=3, **settings)
+    assert turn > 0, "the turn before the error is billed"
+    assert costs["anthropic"] == pytest.approx(turn + turn + engine.likely_usd, abs=1e-5)
+
+
+async def _booked_when_cancelled(
+    gateway: Open, sandbox: Sandbox, target: str, *, calls: int, **settings: str
+) -> Mapping[str, float]:
+    """The costs of the day by upstream, after a call that is cancelled when `target` has been asked so often."""
+    async with gateway(**settings) as opened:
+        asking = asyncio.create_task(opened.search(TOWER))
+        await sandbox.wait_for(target, calls=calls)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        await sandbox.wait_for(target, cancelled=1)
+    async with gateway(**settings) as opened:
+        return (await opened.operations.server_stats()).days[0].by_provider

@@ -260,6 +260,8 @@ class HttpEngine:
         asked: HttpRequest | None = request
         earlier = len(replies)
         paid = self._usd(model, (await in_own_thread(self._billed, replies))[0]) if replies else 0.0
+        if replies:
+            call.bill.expect(self.likely_usd)  # if this attempt is cancelled, both are billed
         try:
             while asked is not None and len(replies) - earlier < MAX_TURNS:
                 replies.append(await self._exchange(asked, call))
@@ -272,6 +274,7 @@ class HttpEngine:
             raise
         billed, notes = await in_own_thread(self._billed, replies)
         call.bill.book(self._usd(model, billed) - paid)
+        call.bill.expect(0.0)
         if billed.is_reported:
             note_tokens(_PROVIDERS.get(self.name, self.name), model, billed.prompt, billed.response, billed.cached)
         await in_own_thread(note_reply, replies[-1])

@@ -310,8 +310,8 @@ class LlmEngine:
 
     @property
     def likely_usd(self) -> float:
-        """The price of an answer."""
-        return self.answer_usd
+        """Nothing: until the model is asked, nothing is paid."""
+        return 0.0
 
     async def ask(self, call: Call) -> Answer:
         """Write an answer from the results of raw search.
@@ -363,6 +363,7 @@ class LlmEngine:
                 raise SearchProviderError("Raw search found no passage to write from.")
             mark = self.mark()
             prompt = messages(query, passages, self.now(), mark)
+            bill.expect(self.answer_usd)  # a cancelled model may send its bill all the same
             try:
                 written = await self.retry(partial(self.chat.write, prompt, REPLY_FORM, deadline), deadline)
                 bill.book(self.answer_usd)  # a reply that is refused later was paid too
