@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_gateway.embedders.static import encode
 from websearch_gateway.text.candidates import Document
 from websearch_gateway.text.evidence import MOST, find_evidence
 
@@ -65,6 +66,16 @@ def test_the_context_of_a_sentence_helps_to_find_it() -> None:
     found = quoted("When was the Skerry lighthouse lit?", page)
     assert "Skerry lighthouse stands on a rock. It was lit in 1901." in found
     assert "Many were lit in 1850." not in found
+
+
+def test_a_sentence_whose_page_is_about_something_else_is_not_quoted_with_vectors_either() -> None:
+    question = "When was the lamp of the Skerry island lighthouse first lit?"
+    told = {
+        title: find_evidence(question, [Document(title, "It was lit in 1901.")], 800, encode=encode).sentences
+        for title in ("Skerry lighthouse", "Fireworks")
+    }
+    assert [one.text for one in told["Skerry lighthouse"]] == ["It was lit in 1901."]
+    assert told["Fireworks"] == ()
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,12 @@ NEAREST = 3
 ENOUGH = 0.28
 """The minimum share of the question's words that the best sentence and its context must contain to be quoted."""
 
+ENOUGH_OF_AN_ANSWER = 0.2
+"""The same in English for a sentence that probably answers: without it "It was lit in 1901." of a page on fireworks
+would tell when a lighthouse was lit. It costs one of 260 questions that a page answers."""
+
 ENOUGH_BIGRAMS = 0.1
-"""The same for scripts split into bigrams: many of these join the end of one word to the beginning of the next."""
+"""`ENOUGH` for scripts split into bigrams: many of these join the end of one word to the beginning of the next."""
 
 _IN_BIGRAMS = frozenset(("zh", "ja", "ko", "th"))
 
@@ -105,7 +109,7 @@ def find_evidence(
         return Findings((), False, question.language)
     best = ranked.order[0]
     by_words_alone = is_english and encode is None
-    if (by_words_alone or not ranked.is_answer) and not _is_near(question, found[best]):
+    if not _is_near(question, found[best], is_certain=ranked.is_answer and not by_words_alone):
         return Findings((), False, question.language)
     close = CLOSE_BY_LETTERS if not is_english else CLOSE if encode is None else CLOSE_RERANKED
     near = [at for at in ranked.order if ranked.scores[at] >= ranked.scores[best] - close]
@@ -219,9 +223,11 @@ def _answers(question: Question, best: int, features: Sequence[Features]) -> boo
     return evidence >= 0
 
 
-def _is_near(question: Question, best: Candidate) -> bool:
+def _is_near(question: Question, best: Candidate, *, is_certain: bool) -> bool:
     around = best.beside | best.above | frozenset(best.words)
     enough = ENOUGH_BIGRAMS if question.language in _IN_BIGRAMS else ENOUGH
+    if is_certain:
+        enough = ENOUGH_OF_AN_ANSWER if question.language == "en" else 0
     return sum(term in around for term in question.terms) >= enough * len(question.terms)
 
 
