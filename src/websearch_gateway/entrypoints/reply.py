@@ -375,7 +375,7 @@ def shares(sizes: Sequence[int], room: int) -> list[int]:
 def opening(text: str, most: int) -> tuple[str, int | None]:
     """The beginning of `text`, of at most `most` bytes, and the offset of the rest (None if the whole text fits).
 
-    The beginning ends at a natural break, see `text.retrieval.windows`.
+    The beginning ends at a natural break, see `text.chunk`.
     """
     if size_of(text) <= most:
         return text, None

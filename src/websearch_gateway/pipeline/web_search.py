@@ -291,7 +291,7 @@ def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -
     """The results, best first; hits whose redirects end at the same page become one.
 
     The relevance is the mean of two shares, each in 0..1: BM25 of the query over title, snippet and text that was read
-    (see `text.retrieval.rank`), and 11 / (10 + place), with the hit's place in the provider's list (from 1).
+    (see `text.passages`), and 11 / (10 + place), with the hit's place in the provider's list (from 1).
 
     Args:
         hits: with clean contents, see `cleaned_texts`.

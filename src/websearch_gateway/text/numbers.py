@@ -123,17 +123,6 @@ def is_number(word: str) -> bool:
     return word[:1].isdigit() or word[:1] == "-"
 
 
-def is_ordinal(word: str) -> bool:
-    """Whether the word is an ordinal number, such as "16th"."""
-    return is_number(word) and word.endswith(("st", "nd", "rd", "th"))
-
-
-def quantity_unit(word: str) -> str | None:
-    """The unit of a quantity such as "5km"; None for anything else."""
-    found = _QUANTITY.fullmatch(word) if is_number(word) else None
-    return found[2] if found and found[2] in UNIT_NAMES else None
-
-
 def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None:
     """The number that begins at `position` in digits, its unit (empty without one), and the position after it.
 

@@ -263,7 +263,7 @@ def ranked(
 
     Args:
         passages: the text of each with its headings.
-        similarities: for each query, the similarity of each passage; see `relevance.select`, also for `weight`.
+        similarities: for each query, the similarity of each passage; see `select`, also for `weight`.
     """
     words = tokens_of_each(passages)
     return [

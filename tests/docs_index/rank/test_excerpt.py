@@ -41,6 +41,18 @@ def test_code_is_cut_from_the_line_that_has_the_name_and_fills_the_room():
     assert 100 <= estimate_tokens(cut) <= 120
 
 
+def test_code_that_names_something_at_its_end_shows_the_lines_before_it():
+    code = "```c\n" + "\n".join(f"int call_{n}(int first, int second);" for n in range(100)) + "\n```"
+    cut = excerpt(code, ["call"], 120, ["call_99"])
+    assert "int call_99(int first, int second);\n```" in cut
+    assert 100 <= estimate_tokens(cut) <= 120
+
+
+def test_marks_of_code_inside_a_line_do_not_end_the_code():
+    code = "```c\nintro ``` text\n" + "\n".join(f"int call_{n}(int first);" for n in range(100)) + "\n```"
+    assert "intro ``` text\nint call_0(" in excerpt(code, ["call"], 120)
+
+
 def test_a_definition_is_kept_rather_than_its_uses():
     text = f"{PROSE}\n\n**run(*coro*)**\n\nRuns it.\n\n{PROSE}\n\nWith run() run until run is over, after run."
     assert excerpt(text, ["run", "until", "over"], 60, ["run"]).startswith("**run(*coro*)**")

@@ -110,6 +110,16 @@ def test_pages_in_a_folder_that_the_query_names_come_first():
     assert [[page.page_id for page in pages] for pages in asked] == [[1, 2], [2, 1]]
 
 
+def test_a_folder_is_named_by_its_decoded_name_and_never_by_a_stop_word():
+    def first(text: str, folder: str) -> int:
+        facts = {1: PageFacts("Tables", "en/tables.html", 1), 2: PageFacts("Tables", f"{folder}/tables.html", 1)}
+        return rank_pages(parse(text), chunks(10, 20), [], [], facts)[0].page_id
+
+    assert first("what is a table", "is") == 1
+    assert first("create a table in a transaction", "in") == 1
+    assert first("参考 table", "%E5%8F%82%E8%80%83") == 2
+
+
 def test_a_query_of_names_finds_only_pages_that_have_one():
     pages = rank_pages(parse("EADDRINUSE"), chunks(10), chunks(20, 10), [], {})
     assert [page.page_id for page in pages] == [1]

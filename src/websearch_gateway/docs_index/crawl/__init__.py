@@ -6,5 +6,5 @@ frontier of one version, and `page_work` takes one address from the request to t
 
 - Input: `sources` fetches, and limits the requests to a host; `listing` parses the lists of pages that a site
   publishes, lists folders and unpacks archives; `scope` says which addresses belong to a site.
-- Output: `chunking` cuts a page, and `symbols` finds the names that it defines.
+- Output: `chunking` cuts a page and finds the names that it defines.
 """

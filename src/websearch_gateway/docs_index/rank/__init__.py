@@ -1,6 +1,6 @@
 """Ranks: parses a query, searches in three ways, and returns sections within a token budget.
 
 Pure except for the searches passed in. To read the code, begin with `search`, which is the whole path: `query` parses,
-`fusion` makes one ranking of pages out of three, and `excerpt` cuts their texts. Measure the quality of the index
+and `excerpt` cuts the texts of pages. Measure the quality of the index
 before and after a change.
 """

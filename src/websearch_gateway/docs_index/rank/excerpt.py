@@ -24,7 +24,7 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     It begins with the heading of that section if half of the room holds all until then, and never inside code.
 
     Args:
-        terms: tokens of the query, see `text.retrieval.tokens`.
+        terms: tokens of the query, see `text.tokens`.
         most_tokens: the limit, as `estimate_tokens` counts. A longer sentence is cut between words, code between lines.
         names: names in the query that the text defines; a line that begins with one matters most.
     """
@@ -84,10 +84,14 @@ def _cut(markdown: str, start: int, room: int, names: Collection[str] = ()) -> s
     """
     if fence := _FENCE.match(markdown, start):
         opening = markdown[start : markdown.find("\n", start) + 1]
-        body = markdown[start + len(opening) :].partition(fence[1])[0]
+        rest = markdown[start + len(opening) :]
+        closing = re.search(rf"^[ \t]*{re.escape(fence[1])}", rest, re.MULTILINE)
+        body = rest[: closing.start()] if closing else rest
         named = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", body) if names else None
         first = body.rfind("\n", 0, named.start()) + 1 if named else 0
         room -= estimate_tokens(f"{opening}\n{fence[1]}")
+        while first and estimate_tokens(body[(earlier := body.rfind("\n", 0, first - 1) + 1) :]) <= room:
+            first = earlier  # the end of the code leaves room for lines before the name
         shown = _window(body, first, room).strip("\n") if room > 0 and opening else ""
         if first + len(shown) < len(body.rstrip()):  # without a part of a line
             shown = shown.rpartition("\n")[0] or shown

@@ -1,4 +1,6 @@
-"""Searches the index in three ways at once and returns sections within a token budget."""
+"""Searches the index in three ways at once, makes one ranking of pages out of them, and returns sections within a token
+budget.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.markdown import code_blocks
 from websearch_gateway.text.passages import fuse
-from websearch_gateway.text.tokens import estimate_tokens, query_terms, tokens_of_each, words
+from websearch_gateway.text.tokens import STOP_WORDS, estimate_tokens, fold, query_terms, tokens_of_each, words
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -130,11 +132,8 @@ class Ranker:
     async def _pages(self, query: Query, vector: Vectors | None, versions: Sequence[SiteVersion]) -> list[RankedPage]:
         ids = [version.id for version in versions]
         most = CANDIDATES * _most_alike(versions)
-        (
-            near,
-            matched,
-            defined,
-        ) = await asyncio.gather(  # vectors first, so that their scan runs beside the other searches
+        # Vectors first, so that their scan runs beside the other searches.
+        near, matched, defined = await asyncio.gather(
             self._by_vector(vector, ids, most),
             self._by_text(query, ids, most),
             self._index.find_symbols((*query.symbols, *query.whole), ids, MOST_SYMBOLS),
@@ -232,8 +231,8 @@ class Ranker:
             if after := await self._index.page_chunks(page_id, place + 1, place + 2):
                 text = f"{text}\n\n{without_links(after[0].content)}"
             elif place and not one.names:
-                (before,) = await self._index.page_chunks(page_id, place - 1, place)
-                text = f"{without_links(before.content)}\n\n{text}"
+                before = await self._index.page_chunks(page_id, place - 1, place)
+                text = "\n\n".join([*(without_links(each.content) for each in before), text])
         return replace(one, hit=one.hit.model_copy(update={"content": text}))
 
 
@@ -442,10 +441,10 @@ def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
     held = Counter(chain.from_iterable(titles.values()))
     weights = {term: log((len(facts) + 1) / (held[term] + 0.5)) for term in query_terms(query.text)}
     total = sum(weights.values()) or 1
-    asked = set(words(query.text))
+    asked = set(words(query.text)) - STOP_WORDS
     return {
         page_id: (1 + TITLE_GAIN * sum(weights[term] for term in weights.keys() & titles[page_id]) / total)
-        * (FOLDER_GAIN if "/" in page.path and page.path.partition("/")[0].casefold() in asked else 1)
+        * (FOLDER_GAIN if "/" in page.path and fold(unquote(page.path.partition("/")[0])) in asked else 1)
         for page_id, page in facts.items()
     }
 

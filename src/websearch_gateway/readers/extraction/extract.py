@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.net.decode import charset_of, decode
 from websearch_gateway.readers.extraction.blocks import Container, Outline
-from websearch_gateway.readers.extraction.page import POST
+from websearch_gateway.readers.extraction.page import AROUND_A_POST, POST
 from websearch_gateway.readers.extraction.render import Anchors, is_data
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ in tables. The deepest of a thousand real pages has 56 levels."""
 
 MOST_JUDGED_BLOCKS = 30_000
 """A page with more blocks is kept whole: the filter needs 6 kB and 15 µs per block."""
+
+_AROUND_POSTS = frozenset({AROUND_A_POST, "ItemDiscussion", "Comment", "Discussion"})
 
 TOO_LONG = "The page has more than {:,} elements; the rest is left out."
 
@@ -111,10 +113,10 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
     from websearch_gateway.readers.extraction.page import declares_article, strip_furniture, title_of
     from websearch_gateway.readers.visibility.visible import strip_invisible
 
-    page.unfold_topic(root)
+    unfolded = page.unfold_topic(root, url)
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
     alive = list(root.iter())  # otherwise each walk below creates new Python objects, which takes a fifth of the time
-    warnings = (*cut, *strip_invisible(root))
+    warnings = (*unfolded, *cut, *strip_invisible(root))
     title, published = title_of(root), declared_date(root, url) if thorough else None
     is_article = thorough and declares_article(root)
     base = page.base_of(root, url)
@@ -344,8 +346,15 @@ def _keep_definitions(page: Outline, keep: Mask) -> None:
 def _keep_posts(page: Outline, keep: Mask) -> None:
     """Keep the posts of a thread in Vanilla's markup, whose names say that all but the first are comments."""
     for container in page.containers:
-        if POST in container.element.get("class", "").split():
+        if POST in _classes(container.element) and any(
+            not _AROUND_POSTS.isdisjoint(_classes(one)) for one in container.element.iterancestors("div", "li")
+        ):
             keep[container.start : container.end] = True
+
+
+def _classes(element: Any) -> list[str]:
+    names: str = element.get("class", "")
+    return names.split()
 
 
 def _table(element: Any) -> Any:

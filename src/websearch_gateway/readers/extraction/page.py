@@ -8,7 +8,7 @@ from functools import lru_cache
 from html import escape
 from itertools import islice
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 MOST_ELEMENTS = 60_000
 """The most elements of a page that are read: each costs up to 50 µs. The largest of 1,065 real pages has 13,439."""
@@ -30,9 +30,16 @@ _MANY_ATTRIBUTES = 500
 # The marks of a page builder that no longer runs: `[vc_row][vc_column width="1/2"]Text[/vc_column][/vc_row]`.
 _CLOSING_SHORTCODE = re.compile(r"\[/([a-z]{1,20})_[a-z]\w{0,40}\]")
 _MOST_BUILDERS = 20
+# A topic of Discourse: `/t/SLUG/ID`, `/t/ID`, with the number of a post or without.
+_TOPIC = re.compile(r"/t/(?:[^/]*[^/\d][^/]*/)?(\d+)(?:/|$)")
 _MOST_POSTS = 200
-POST = "userContent"
-"""The class of the text of a post in Vanilla; `unfold_topic` gives it to those of Discourse."""
+POST, AROUND_A_POST = "userContent", "ItemComment"
+"""The classes of the text of a post in Vanilla and of what is around it; `unfold_topic` gives them to those of
+Discourse."""
+_POST = f'<div class="{AROUND_A_POST}"><div class="{POST}"><p>{{author}}</p><div>{{markup}}</div></div></div>'
+
+FROM_DATA = "The posts come from data that the page holds for its scripts; nobody sees them without scripts."
+TOO_MANY_POSTS = "The first {} of {} posts are read."
 
 
 def parse(text: str, *, plain: bool = False) -> Any | None:
@@ -78,26 +85,40 @@ def _free_body(root: Any) -> None:
     body[:0] = children[first:]
 
 
-def unfold_topic(root: Any) -> None:
-    """Write, in place, the posts of a Discourse topic that the page holds as JSON alone, for its scripts to show."""
+def unfold_topic(root: Any, url: str) -> tuple[str, ...]:
+    """Write, in place, the posts of a Discourse topic that the page holds as JSON alone, for its scripts to show.
+
+    Returns warnings for the reader, since nobody sees these posts without scripts.
+    """
+    topic = _TOPIC.search(urlsplit(url).path)
     holder = next(iter(root.xpath("//*[@id = 'data-preloaded' and @data-preloaded]")), None)
     body = root.find("body")
-    if holder is None or body is None or root.xpath("boolean(//*[@itemprop = 'text' or @itemprop = 'articleBody'])"):
-        return
-    for author, markup in _preloaded_posts(holder.get("data-preloaded"))[:_MOST_POSTS]:
-        post = parse(f'<div class="{POST}"><p>{escape(author)}</p>{markup}</div>')
-        body.extend([] if post is None else post.findall("body/*"))
+    is_discourse = root.xpath("boolean(//meta[@name = 'generator' and starts-with(@content, 'Discourse')])")
+    if topic is None or holder is None or body is None or not is_discourse:
+        return ()
+    told = _preloaded_posts(holder.get("data-preloaded"), f"topic_{topic[1]}")
+    parsed = (parse(_POST.format(author=escape(author), markup=markup)) for author, markup in told[:_MOST_POSTS])
+    posts = [post for one in parsed if one is not None for post in one.findall("body/*")]
+    markups = [one for post in posts for one in post.xpath("self::*[div/@class = $post]/div/div", post=POST)]
+    texts = list(filter(None, map(_flat, markups)))
+    if not texts or texts[0] in _flat(body):
+        return ()
+    body.extend(posts)
+    return (FROM_DATA, *([TOO_MANY_POSTS.format(_MOST_POSTS, len(told))] if len(told) > _MOST_POSTS else []))
 
 
-def _preloaded_posts(preloaded: str) -> list[tuple[str, str]]:
-    """The author and the HTML of each post; none if the JSON is not that of a topic."""
+def _flat(element: Any) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+def _preloaded_posts(preloaded: str, topic: str) -> list[tuple[str, str]]:
+    """The author and the HTML of each post; none if the JSON is not that of the topic."""
     try:
-        topics = [json.loads(text) for key, text in json.loads(preloaded).items() if key.startswith("topic_")]
-        return [
-            (str(post["username"]), str(post["cooked"])) for topic in topics for post in topic["post_stream"]["posts"]
-        ]
+        posts = json.loads(json.loads(preloaded)[topic])["post_stream"]["posts"]
+        told = [(post.get("username"), post.get("cooked")) for post in posts if isinstance(post, dict)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
+    return [(author, text) for author, text in told if isinstance(author, str) and isinstance(text, str)]
 
 
 def cut_elements(root: Any, most: int = MOST_ELEMENTS) -> bool:

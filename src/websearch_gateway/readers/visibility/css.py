@@ -10,8 +10,8 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote_to_bytes
 
 if TYPE_CHECKING:
@@ -19,6 +19,26 @@ if TYPE_CHECKING:
 
 
 Style = Mapping[str, str]
+
+T = TypeVar("T")
+
+LONGEST_CACHED = 300
+
+
+def cached_if_short(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Cache the results of the last `most` texts, but of no long ones: the author of a page chooses their lengths."""
+
+    def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
+        cached = lru_cache(maxsize=most)(function)
+
+        @wraps(function)
+        def call(text: str) -> T:
+            return cached(text) if len(text) <= LONGEST_CACHED else function(text)
+
+        return call
+
+    return decorated
+
 
 UNREADABLE_FONT_PX = 2.0
 MIN_CONTRAST = 1.1
@@ -465,7 +485,7 @@ def _character(escape: re.Match[str]) -> str:
     return chr(code) if 0 < code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd"
 
 
-@lru_cache(maxsize=2_000)
+@cached_if_short(2_000)
 def declarations(body: str) -> tuple[tuple[str, str, bool], ...]:
     """The relevant declarations as (property, value, important), in lower case; some longhands share one name."""
     text = unescape(_COMMENT.sub(" ", body)).lower()
@@ -574,7 +594,7 @@ _SETTINGS = {
 _OFF = frozenset({"none", "no-preference"})
 
 
-@lru_cache(maxsize=1_000)
+@cached_if_short(1_000)
 def on_screen(media: str) -> bool:
     """Whether a media query list holds. An unknown condition does not hold."""
     return not media.strip() or any(_query(query) == _TRUE for query in media.lower().split(","))

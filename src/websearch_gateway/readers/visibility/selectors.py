@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from websearch_gateway.readers.visibility.css import BETWEEN_COMMAS, unescape
+from websearch_gateway.readers.visibility.css import BETWEEN_COMMAS, cached_if_short, unescape
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -309,7 +309,7 @@ _PLACES = {
 _NOT_AT_LOAD = re.compile(r":(?:hover|focus|focus-within|focus-visible|active|target|visited)(?![\w-])", re.IGNORECASE)
 
 
-@lru_cache(maxsize=2_000)  # pages of one site share their style sheets
+@cached_if_short(2_000)  # pages of one site share their style sheets
 def parse_selector(text: str) -> Selector | None:
     """One selector, without commas; None if it contains something unsupported."""
     compounds: list[Compound] = []
