@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from tests.clock import Clock
+from tests.patience import PATIENCE
 from websearch_gateway.errors import SearchAuthError, SearchProviderError, SearchRateLimitError
 from websearch_gateway.results import Citation, FallbackInfo, SearchResponse
 from websearch_gateway.upstream.logs import Redaction, configure_logging
@@ -272,6 +273,15 @@ class TestHandler:
         killer.cancel()
         assert 100 < len(lines) < 1_000
         assert all(json.loads(line)["event"] == "x" * 300 for line in lines)
+
+    def test_a_stderr_that_is_closed_ends_nothing(self):
+        script = (
+            "import logging, sys\nfrom websearch_gateway.upstream.logs import configure_logging\n"
+            "configure_logging('INFO', ())\nsys.stderr.close()\n"
+            "logging.getLogger('websearch_gateway').warning('x')\nprint('done')"
+        )
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=PATIENCE, check=False)
+        assert (done.returncode, done.stdout) == (0, b"done\n")
 
     def test_a_long_traceback_keeps_its_end(self, told):
         configure_logging("INFO", ())

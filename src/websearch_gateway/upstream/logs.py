@@ -11,6 +11,7 @@ import select
 import sys
 import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 from urllib.parse import quote, quote_plus
@@ -101,7 +102,8 @@ class _Handler(logging.StreamHandler[TextIO]):
             for record in waiting:
                 if self._is_writable():
                     super().emit(record)  # close() flushes again, with nothing queued
-            super().flush()
+            with suppress(OSError, ValueError):  # a stderr that is closed or full must not end what was logged about
+                super().flush()
         finally:
             self.release()
 
