@@ -374,15 +374,17 @@ _SMALL = word_set(
 )
 _LEAST_FACTS = 2
 _NAME = r"(?!(?:He|She|It|They|We|I|This|These|Who)\b)[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)*"
+# What also says other things ("Kubernetes adds a label", "Redis states are kept") is speech only where words follow it.
 _SAYS = (
-    r"(?:sa(?:ys?|id|ying)|t(?:old|ells?)|claim(?:s|ed)|argue[sd]?|insist(?:s|ed)|add(?:s|ed)|state[sd]|warn(?:s|ed)|"
-    r"believe[sd]|thinks?|thought|suggest(?:s|ed)|wr(?:ites|ote)|expla(?:ins|ined)|admit(?:s|ted)|view|opinion|"
-    r"according to)"
+    r"(?:sa(?:ys?|id|ying)|t(?:old|ells?)|claim(?:s|ed)|argue[sd]?|insist(?:s|ed)|warn(?:s|ed)|believe[sd]|thinks?|"
+    r"thought|wr(?:ites|ote)|admit(?:s|ted)|according to|"
+    r"(?:add(?:s|ed)|state[sd]|suggest(?:s|ed)|expla(?:ins|ined))(?=,|:| that\b| [\"“„«]))"
 )
-_SAYING = re.compile(rf"\b{_SAYS}\b", re.IGNORECASE)
+_SAYING = re.compile(rf"\b(?:{_SAYS}|view|opinion)\b[^.;!?]*", re.IGNORECASE)
+"""A verb of saying, with what follows it in its clause."""
 _SPEAKER = re.compile(
     rf"\b(?:[Aa]ccording to (?:the )?({_NAME})|[Ii]n (?:the )?({_NAME})['’]s? (?:view|opinion)|"
-    rf"({_NAME})(?: (?:has|had|have|also|later|then))* {_SAYS}\b)"
+    rf"({_NAME})(?: (?:has|had|have|also|later|then))* {_SAYS})"
 )
 _MODAL = frozenset(("may", "plans", "must"))
 _UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -470,8 +472,8 @@ def _speaks_otherwise(sentence: str, quotes: Sequence[Quote], passage: Quotable)
     places = [place for place, one in enumerate(passage.quotes) if one in quotes]
     beside = {near for place in places for near in (place - 1, place, place + 1) if 0 <= near < len(passage.quotes)}
     texts = [passage.quotes[place].text.lower() for place in beside]
-    near = " | ".join(text[max(0, m.start() - 50) : m.end() + 30] for text in texts for m in _SAYING.finditer(text))
-    return speaker not in near and passage.context.isdisjoint(stems([speaker]))
+    near = " | ".join(text[max(0, m.start() - 50) : m.end()] for text in texts for m in _SAYING.finditer(text))
+    return not re.search(rf"(?<!\w){re.escape(speaker)}(?!\w)", near) and passage.context.isdisjoint(stems([speaker]))
 
 
 def _is_surer(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
