@@ -32,11 +32,19 @@ import numpy as np
 from bench.extract import Measured, judged, report, structure
 from websearch_gateway.net.decode import charset_of, decode
 from websearch_gateway.readers.extraction import blocks, features, page, render
-from websearch_gateway.readers.extraction.extract import blank, chosen, doubted, in_consent, is_doubtful, second_opinion
+from websearch_gateway.readers.extraction.blocks import Measures, words_of
+from websearch_gateway.readers.extraction.extract import (
+    Clean,
+    blank,
+    chosen,
+    clean,
+    doubted,
+    is_doubtful,
+    is_large,
+    second_opinion,
+    write_off,
+)
 from websearch_gateway.readers.extraction.features import columns, matrix
-from websearch_gateway.readers.extraction.measures import Measures, words_of
-from websearch_gateway.readers.extraction.page import declares_article, title_of
-from websearch_gateway.readers.visibility.visible import strip_invisible
 
 FOLDS, SHORT, NEAR = 5, 5, 6
 PART = 0.9  # of the word triples of a block in a snippet that spans several blocks
@@ -65,15 +73,15 @@ HIGHEST = 1e30  # above every value of a feature
 class Example:
     """A page: its features with and without those from trafilatura, and for each block a label and a weight.
 
-    `measures` are compared with the text that trafilatura chose.
+    `asks`: trafilatura is fast enough to be asked. `measures` are compared with the text that trafilatura chose.
     """
 
     about: dict[str, Any]
     html: bytes
     root: Any
-    is_article: bool
+    cleaned: Clean
+    asks: bool
     measures: Measures
-    base: str
     names: tuple[str, ...]
     rows: dict[str, Any]
     labels: Any
@@ -87,19 +95,17 @@ def examples(folder: Path) -> Iterator[Example]:
         root = page.parse(decode(html, charset_of(html, "")))
         if root is None:
             continue
-        strip_invisible(root)
-        title, base = title_of(root), page.base_of(root, about["url"])
-        is_article = declares_article(root)
-        page.strip_unread(root)
-        outline = blocks.outline(root)
+        cleaned = clean(root, about["url"])
+        outline = cleaned.outline
         if not outline.blocks:
             continue
-        measures, opinion = Measures(outline, title), second_opinion(root)
+        measures, asks = Measures(outline, cleaned.title), not is_large(root, outline)
+        opinion = second_opinion(root) if asks else ""
         names = tuple(columns(measures, opinion))
         rows = {"block_filter_alone": matrix(measures, ""), "block_filter": matrix(measures, opinion)}
         tokens = [words_of(block.text) for block in outline.blocks]
         labels, weights = by_gold(tokens, about["gold"]) if "gold" in about else by_snippets(tokens, about)
-        yield Example(about, html, root, is_article, measures, base, names, rows, labels, weights)
+        yield Example(about, html, root, cleaned, asks, measures, names, rows, labels, weights)
 
 
 def by_snippets(tokens: Sequence[list[str]], about: dict[str, list[str]]) -> tuple[Any, Any]:
@@ -193,9 +199,10 @@ def validated(pages: Sequence[Example]) -> Iterator[Measured]:
         alone, asking = trained(seen, "block_filter_alone"), trained(seen, "block_filter")
         for example in (example for example in pages if _fold(example) == number):
             likely = alone.predict(example.rows["block_filter_alone"])
-            if is_doubtful(example.measures, likely, is_article=example.is_article):
+            is_article = example.cleaned.is_article
+            if example.asks and is_doubtful(example.measures, likely, is_article=is_article):
                 asked = asking.predict(example.rows["block_filter"])
-                likely = doubted(example.measures, likely, asked, is_article=example.is_article)
+                likely = doubted(example.measures, likely, asked, is_article=is_article)
             yield measured(example, likely)
 
 
@@ -209,9 +216,9 @@ def measured(example: Example, likely: Any) -> Measured:
     """The measures of one page, processed as in `extract`."""
     root, about = deepcopy(example.root), example.about
     outline = blocks.outline(root)
-    likely[in_consent(outline)] = 0
+    write_off(outline, likely)
     blank(outline, chosen(outline, likely))
-    markdown = render.to_markdown(root, example.base)
+    markdown = render.to_markdown(root, example.cleaned.base)
     counted = structure(example.html, markdown) if about["kind"] == "documentation" else {}
     return Measured(about["kind"], *judged(about, markdown), 1.0, counted)
 

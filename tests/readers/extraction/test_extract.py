@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page
+from websearch_gateway.readers.extraction.blocks import Measures
 from websearch_gateway.readers.extraction.extract import (
     SECOND_OPINION_ELEMENTS,
     TOO_LONG,
+    Clean,
     _likelihoods,
     doubted,
     extract,
@@ -17,7 +19,6 @@ from websearch_gateway.readers.extraction.extract import (
     warm_up,
 )
 from websearch_gateway.readers.extraction.features import likelihoods
-from websearch_gateway.readers.extraction.measures import Measures
 
 PAGE = """<html><head><title>A title</title>
 <meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>
@@ -60,7 +61,10 @@ def test_trafilatura_runs_if_the_filter_is_unsure_and_the_page_is_not_too_large(
     alone, asking = likelihoods(measures, None), likelihoods(measures, second_opinion(root))
     asking = doubted(measures, alone, asking, is_article=False)
     assert alone.tolist() != asking.tolist()
-    assert _likelihoods(root, outline, "A title", False).tolist() == (asking if asks else alone).tolist()
+    assert (
+        _likelihoods(root, Clean("A title", None, False, "", (), outline)).tolist()
+        == (asking if asks else alone).tolist()
+    )
 
 
 @pytest.mark.parametrize(("elements", "asks"), [(0, True), (SECOND_OPINION_ELEMENTS, False)], ids=["modest", "large"])
@@ -74,7 +78,7 @@ def test_trafilatura_runs_on_every_article_that_is_not_too_large(
     measures = Measures(outline, "A title")
     alone, likely = likelihoods(measures, None), likelihoods(measures, second_opinion(root))
     expected = doubted(measures, alone, likely, is_article=True) if asks else alone
-    assert _likelihoods(root, outline, "A title", True).tolist() == expected.tolist()
+    assert _likelihoods(root, Clean("A title", None, True, "", (), outline)).tolist() == expected.tolist()
 
 
 def judged(markup: str, likely: list[float], found: list[float], *, is_article: bool = True) -> list[float]:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page
+from websearch_gateway.readers.extraction.blocks import Measures
 from websearch_gateway.readers.extraction.features import Trees, columns, likelihoods, load
-from websearch_gateway.readers.extraction.measures import Measures
 
 PAGE = (
     "<main><h1>Head</h1><p>Some <b>bold</b> text here.</p><p>More text after it.</p></main><footer>All rights</footer>"

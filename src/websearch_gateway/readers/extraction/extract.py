@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from websearch_gateway.readers.extraction.measures import Measures
+    from websearch_gateway.readers.extraction.blocks import Measures
 
     Floats = NDArray[np.floating]
     Ints = NDArray[np.intp]
@@ -107,33 +107,52 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
         thorough: also use trafilatura if the choice is not clear, and look for a date; takes a third of the time.
             Without it the page is documentation, whose main element is kept as a whole.
     """
-    from websearch_gateway.readers.extraction import blocks, page, render
+    from websearch_gateway.readers.extraction import render
+    from websearch_gateway.readers.extraction.blocks import Measures
     from websearch_gateway.readers.extraction.features import likelihoods
-    from websearch_gateway.readers.extraction.measures import Measures
-    from websearch_gateway.readers.extraction.page import declares_article, strip_furniture, title_of
+
+    alive = list(root.iter())  # otherwise each walk below creates new Python objects, which takes a fifth of the time
+    page = clean(root, url, thorough=thorough)
+    outline = page.outline
+    if 0 < len(outline.blocks) <= MOST_JUDGED_BLOCKS:
+        likely = _likelihoods(root, page) if thorough else likelihoods(Measures(outline, page.title), None)
+        write_off(outline, likely)
+        blank(outline, chosen(outline, likely, is_docs=not thorough))
+    markdown, anchors = render.with_anchors(root, page.base)
+    del alive
+    return Extracted(page.title, markdown, page.published, page.warnings, anchors)
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """What is known of a page before its blocks are judged; `root` has only text that readers see.
+
+    `base` is the URL that its links are relative to.
+    """
+
+    title: str
+    published: str | None
+    is_article: bool
+    base: str
+    warnings: tuple[str, ...]
+    outline: Outline
+
+
+def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
+    """Remove from `root`, a page as parsed, what is never its text."""
+    from websearch_gateway.readers.extraction import blocks, page
     from websearch_gateway.readers.visibility.visible import strip_invisible
 
     unfolded = page.unfold_topic(root, url)
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
-    alive = list(root.iter())  # otherwise each walk below creates new Python objects, which takes a fifth of the time
     warnings = (*unfolded, *cut, *strip_invisible(root))
-    title, published = title_of(root), declared_date(root, url) if thorough else None
-    is_article = thorough and declares_article(root)
+    title, published = page.title_of(root), declared_date(root, url) if thorough else None
+    is_article = thorough and page.declares_article(root)
     base = page.base_of(root, url)
     page.strip_unread(root)
     page.strip_shortcodes(root)
-    strip_furniture(root)
-    outline = blocks.outline(root)
-    if 0 < len(outline.blocks) <= MOST_JUDGED_BLOCKS:
-        if thorough:
-            likely = _likelihoods(root, outline, title, is_article)
-        else:
-            likely = likelihoods(Measures(outline, title), None)
-        likely[in_consent(outline)] = 0
-        blank(outline, chosen(outline, likely, is_docs=not thorough))
-    markdown, anchors = render.with_anchors(root, base)
-    del alive
-    return Extracted(title, markdown, published, warnings, anchors)
+    page.strip_furniture(root)
+    return Clean(title, published, is_article, base, warnings, blocks.outline(root))
 
 
 def declared_date(root: Any, url: str) -> str | None:
@@ -145,18 +164,22 @@ def declared_date(root: Any, url: str) -> str | None:
     return date
 
 
-def _likelihoods(root: Any, outline: Outline, title: str, is_article: bool) -> Floats:
+def _likelihoods(root: Any, page: Clean) -> Floats:
     """How likely each block belongs to the main text."""
+    from websearch_gateway.readers.extraction.blocks import Measures
     from websearch_gateway.readers.extraction.features import likelihoods
-    from websearch_gateway.readers.extraction.measures import Measures
 
-    deepest = max((container.depth for container in outline.containers), default=0)
-    is_large = deepest > SECOND_OPINION_DEPTH or root.xpath("count(//*)") > SECOND_OPINION_ELEMENTS
-    measures = Measures(outline, title)
+    measures = Measures(page.outline, page.title)
     alone = likelihoods(measures, None)
-    if is_large or not is_doubtful(measures, alone, is_article=is_article):
+    if is_large(root, page.outline) or not is_doubtful(measures, alone, is_article=page.is_article):
         return alone
-    return doubted(measures, alone, likelihoods(measures, second_opinion(root)), is_article=is_article)
+    return doubted(measures, alone, likelihoods(measures, second_opinion(root)), is_article=page.is_article)
+
+
+def is_large(root: Any, outline: Outline) -> bool:
+    """Whether trafilatura would take too long for a page."""
+    deepest = max((container.depth for container in outline.containers), default=0)
+    return bool(deepest > SECOND_OPINION_DEPTH or root.xpath("count(//*)") > SECOND_OPINION_ELEMENTS)
 
 
 def is_doubtful(page: Measures, alone: Floats, *, is_article: bool) -> bool:
@@ -170,7 +193,7 @@ def is_doubtful(page: Measures, alone: Floats, *, is_article: bool) -> bool:
 
 def _kept_and_prose(page: Measures, likely: Floats) -> tuple[Floats, float]:
     """The number of kept words of each block, and how many of them are in unlinked paragraphs."""
-    from websearch_gateway.readers.extraction.measures import TAG_NUMBER
+    from websearch_gateway.readers.extraction.blocks import TAG_NUMBER
 
     kept: Floats = page.words * (likely >= threshold(page.words, likely))
     return kept, float(kept[(page.tag[page.place] == TAG_NUMBER["p"]) & (page.link_share < MOSTLY)].sum())
@@ -186,7 +209,7 @@ def doubted(page: Measures, alone: Floats, asked: Floats, *, is_article: bool) -
     Args:
         alone, asked: the filter's choice without and with trafilatura's as a feature.
     """
-    from websearch_gateway.readers.extraction.measures import TAG_NUMBER
+    from websearch_gateway.readers.extraction.blocks import TAG_NUMBER
 
     np, words, found = page.np, page.words, page.found
     likely: Floats = (alone + asked) / 2 if is_article else asked
@@ -255,6 +278,11 @@ _CRUMB = 0.05
 _HEADS = 0.05
 """A heading right above kept text is kept if it is more likely than this."""
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+
+
+def write_off(page: Outline, likely: Floats) -> None:
+    """Make the blocks unlikely, in place, that are in boxes which ask for consent."""
+    likely[in_consent(page)] = 0
 
 
 def chosen(page: Outline, likely: Floats, *, is_docs: bool = False) -> Mask:

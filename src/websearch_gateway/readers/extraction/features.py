@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from websearch_gateway.readers.extraction.measures import (
+from websearch_gateway.readers.extraction.blocks import (
     CONTACT,
     NAME_HINTS,
     RELATED,
@@ -24,7 +24,7 @@ from websearch_gateway.readers.extraction.measures import (
 )
 
 if TYPE_CHECKING:
-    from websearch_gateway.readers.extraction.measures import Floats, Ints
+    from websearch_gateway.readers.extraction.blocks import Floats, Ints
 
 
 _SIZES = (30, 100, 300, 1000)

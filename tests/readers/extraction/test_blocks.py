@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page
+from websearch_gateway.readers.extraction.blocks import TAG_NUMBER, Measures, words_of
 from websearch_gateway.readers.extraction.features import context_columns
-from websearch_gateway.readers.extraction.measures import TAG_NUMBER, Measures, words_of
 
 PAGE = (
     "<div class=nav><a href='/'>Home</a></div><h1>A short title</h1>"
