@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, html, library
-from websearch_gateway.docs_index.reading import read_docs, search_docs
+from websearch_gateway.docs_index.library import read_docs, search_docs
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.transfer import export_site, import_site
 from websearch_gateway.embedders.reranker import HttpReranker

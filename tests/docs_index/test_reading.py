@@ -7,8 +7,8 @@ import pytest
 
 from tests.docs_index.conftest import commit, page, version
 from tests.opening import Open
+from websearch_gateway.docs_index.library import CUT, read_docs, statuses
 from websearch_gateway.docs_index.models import CrawlOptions, Owner
-from websearch_gateway.docs_index.reading import CUT, read_docs, statuses
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.docs_index.store.versions import this_process
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError

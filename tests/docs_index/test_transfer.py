@@ -9,9 +9,8 @@ import pytest
 from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
 from websearch_gateway.docs_index import transfer
 from websearch_gateway.docs_index.crawl.runner import check_source
-from websearch_gateway.docs_index.library import DocsLibrary
+from websearch_gateway.docs_index.library import DocsLibrary, iso_date
 from websearch_gateway.docs_index.models import CrawlOptions, Symbol, TextQuery, content_of
-from websearch_gateway.docs_index.reading import iso_date
 from websearch_gateway.docs_index.store.encoding import pack_vectors
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.docs_index.transfer import INTERRUPTED, export_site, import_site

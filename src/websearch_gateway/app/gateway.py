@@ -140,9 +140,9 @@ class Gateway:
     ) -> DocsSearchResponse:
         """Search the documentation index.
 
-        Raises what `Guard.clean`, `one_deadline` and `docs_index.reading.search_docs` raise.
+        Raises what `Guard.clean`, `one_deadline` and `docs_index.library.search_docs` raise.
         """
-        from websearch_gateway.docs_index.reading import search_docs
+        from websearch_gateway.docs_index.library import search_docs
 
         async with one_deadline(self.reading.deadline_seconds, caller) as call:
             return await search_docs(

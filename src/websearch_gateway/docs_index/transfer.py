@@ -28,9 +28,9 @@ from urllib.parse import quote, urlsplit
 from pydantic import BaseModel, ConfigDict, Field
 
 from websearch_gateway.docs_index.crawl.chunking import LONGEST_NAME, MOST_SYMBOLS, cut, page_symbols
-from websearch_gateway.docs_index.crawl.crawler import URLS_PER_PAGE
 from websearch_gateway.docs_index.crawl.listing import base_url, is_archive
 from websearch_gateway.docs_index.crawl.page_work import LONGEST_TITLE, sendable
+from websearch_gateway.docs_index.crawl.runner import URLS_PER_PAGE
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
 from websearch_gateway.docs_index.library import DocsLibrary, checked_base, checked_name
 from websearch_gateway.docs_index.models import (

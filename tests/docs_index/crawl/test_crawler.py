@@ -15,7 +15,7 @@ import pytest_asyncio
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html, library
 from tests.documents import at, drawn, paragraph, word
 from tests.patience import PATIENCE
-from websearch_gateway.docs_index.crawl import crawler, page_work
+from websearch_gateway.docs_index.crawl import page_work, runner
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
@@ -423,7 +423,7 @@ async def test_a_claim_is_renewed_after_a_renewal_failed(docs, site, monkeypatch
         return await claim(*arguments)
 
     monkeypatch.setattr(docs.store, "claim", failing_once)
-    monkeypatch.setattr(crawler, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(runner, "HEARTBEAT_SECONDS", 0.05)
     version = await crawled(docs, site.url, CrawlOptions(delay=0.1, browser="never"))
     assert version.status == "completed"
     assert len(claims) > 3
@@ -438,7 +438,7 @@ async def test_a_crawler_that_lost_its_claim_leaves_the_status_to_the_next_one(d
         return await claim(*arguments) if len(claims) == 1 else False
 
     monkeypatch.setattr(docs.store, "claim", once)
-    monkeypatch.setattr(crawler, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(runner, "HEARTBEAT_SECONDS", 0.05)
     version = await crawled(docs, site.url, CrawlOptions(delay=0.1, browser="never"))
     assert version.page_count < 9
     assert (version.status, version.reason) == ("queued", ""), "not paused: the next crawler may have it already"

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from tests.docs_index.crawl.small_site import FAST, Site, html, library
-from websearch_gateway.docs_index.crawl import crawler, page_work
+from websearch_gateway.docs_index.crawl import page_work, runner
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import TextQuery
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
@@ -93,7 +93,7 @@ async def test_a_model_that_ollama_cannot_find_fails_the_crawl_at_once(tmp_path,
 
 async def test_pages_get_their_vectors_when_the_server_is_back(tmp_path, site, workers, monkeypatch):
     monkeypatch.setattr(page_work, "SERVER_RETRY_SECONDS", 0.0)
-    monkeypatch.setattr(crawler, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(runner, "HEARTBEAT_SECONDS", 0.01)
     down, seen = [True], []
 
     def answer(request: httpx2.Request) -> httpx2.Response:

@@ -28,7 +28,7 @@ from websearch_gateway.docs_index.crawl.scope import (
     canonical,
     is_only_followed,
 )
-from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, Source, body_hash
+from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, PASSING_STATUSES, Source, body_hash
 from websearch_gateway.docs_index.models import (
     BrowserUse,
     Document,
@@ -179,7 +179,6 @@ _GENERAL_INDEX = "/genindex.html"  # of Sphinx, with its inventory in the same f
 RETRY_SECONDS = 30.0
 LONGEST_TITLE = 500
 """The most characters of a page's title, which the text index repeats for each chunk."""
-PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
 PAYMENT_REQUIRED = 402
 _LOGIN_WORDS = ("login", "signin", "sign-in", "sso", "oauth", "auth/")

@@ -16,7 +16,7 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from websearch_gateway.docs_index.crawl import listing
 from websearch_gateway.docs_index.crawl.listing import MAX_PAGE_BYTES, Defined, folder_pages, media_type, most_bytes
@@ -250,6 +250,9 @@ def _closed(host: str) -> SearchFetchError:
 
 
 PAGE_SECONDS = 30.0
+MOST_MOVES = 3
+"""How often a start URL may redirect to another origin in one crawl."""
+PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 MAX_SITEMAPS = 50
 NOT_MODIFIED = 304
 ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
@@ -374,6 +377,29 @@ class WebSource:
         conditions = {"if-none-match": task.etag, "if-modified-since": task.last_modified}
         known = {name: value for name, value in conditions.items() if value}
         return await self._get(task.url, known)
+
+    async def answers(self, url: str) -> tuple[bool, str]:
+        """Whether there is a page at an address of this host, and the last address to which it redirects.
+
+        Raises:
+            SearchFetchError, SearchTimeoutError: the host cannot be reached now, or is busy.
+        """
+        origin = Scope.of(url).origin
+        for _ in range(MOST_MOVES):
+            if not all(await self._robots.allowed([url])):
+                break
+            try:
+                await self.fetch(UrlTask(0, 0, url))
+            except SearchFetchError as error:
+                if error.details.get("status") in PASSING_STATUSES or not error.details:
+                    raise
+                target = canonical(urljoin(url, str(error.details.get("location", ""))))
+                if target == url or not target or Scope.of(target).origin != origin:
+                    break
+                url = target
+            else:
+                return True, url
+        return False, url
 
     async def _get(self, url: str, headers: Mapping[str, str], max_bytes: int = MAX_PAGE_BYTES) -> Fetched:
         try:

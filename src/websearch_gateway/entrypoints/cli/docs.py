@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,12 +20,20 @@ import typer
 
 from websearch_gateway.entrypoints.cli.asking import ConfigOption, FailureJsonOption, JsonOption, run
 from websearch_gateway.entrypoints.cli.serving import exit_on_error, serve_over_http, settings_of
-from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.results import DocsProject, DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.results import (
+    DocsDependency,
+    DocsProject,
+    DocsReadResponse,
+    DocsSearchResponse,
+    DocsSites,
+    DocsStatus,
+)
 from websearch_gateway.settings import Settings, config_path
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
+    from websearch_gateway.docs_index.library import Dependency
     from websearch_gateway.docs_index.models import SiteVersion
 
 
@@ -35,7 +43,7 @@ def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None
 
     async def look(settings: Settings) -> DocsSites:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.reading import listed
+        from websearch_gateway.docs_index.library import listed
 
         async with open_gateway(settings) as gateway:
             return listed(await gateway.docs.store.versions())
@@ -54,7 +62,7 @@ def status(
 
     async def look(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.reading import full_statuses
+        from websearch_gateway.docs_index.library import full_statuses
 
         async with open_gateway(settings) as gateway:
             found = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
@@ -98,7 +106,7 @@ def read(
 
     async def look(settings: Settings) -> DocsReadResponse:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.reading import read_docs
+        from websearch_gateway.docs_index.library import read_docs
 
         is_url = "://" in place
         async with open_gateway(settings) as gateway:
@@ -160,7 +168,7 @@ def add(
     config: ConfigOption = None,
 ) -> None:
     """Crawl a site and index it. The same command again resumes. Options are kept until others are given."""
-    from websearch_gateway.entrypoints.cli.project import add_project, at_its_version
+    from websearch_gateway.entrypoints.cli.docs import add_project, at_its_version
     from websearch_gateway.entrypoints.cli.render_docs import show_status
 
     async def act(settings: Settings) -> DocsStatus:
@@ -221,7 +229,7 @@ def delete(
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.reading import statuses
+        from websearch_gateway.docs_index.library import statuses
 
         async with open_gateway(settings) as gateway:
             found = await gateway.docs.find(site, label)
@@ -250,7 +258,7 @@ def export(
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.reading import statuses
+        from websearch_gateway.docs_index.library import statuses
         from websearch_gateway.docs_index.transfer import export_site
 
         async with open_gateway(settings) as gateway:
@@ -271,7 +279,7 @@ def import_file(
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.reading import statuses
+        from websearch_gateway.docs_index.library import statuses
         from websearch_gateway.docs_index.transfer import import_site
 
         async with open_gateway(settings) as gateway:
@@ -306,7 +314,7 @@ async def _crawled(
 
     `discards` removes a site that is refused before it has a page.
     """
-    from websearch_gateway.docs_index.reading import full_statuses, statuses
+    from websearch_gateway.docs_index.library import full_statuses, statuses
     from websearch_gateway.entrypoints.cli.render_docs import watched
 
     if not sites:
@@ -505,3 +513,115 @@ def main() -> None:
         docs_mcp()
     except KeyboardInterrupt:
         sys.exit(130)  # the exit code of a process that Ctrl-C ended
+
+
+AT_ONCE = 6
+"""The most packages that are looked up, and the most sites that are crawled, at once."""
+
+Crawl = Callable[..., Coroutine[Any, Any, DocsStatus]]
+
+
+async def at_its_version(gateway: Gateway, source: str, project: str | None) -> str:
+    """A source that names a package, at the version that the project uses; any other source as it is.
+
+    Raises:
+        SearchValidationError: a project is given for a source that is not a package, or cannot be read.
+    """
+    if project is None:
+        return source
+    from websearch_gateway.docs_index.packages import package_named
+
+    if (package := package_named(source)) is None:
+        raise SearchValidationError("--project gives the version of a package: name one, such as pypi:django.")
+    return str((await gateway.docs.project(project)).at_its_version(package))
+
+
+async def add_project(
+    gateway: Gateway,
+    folder: str,
+    options: Mapping[str, Any],
+    crawl: Crawl,
+    version: str | None = None,
+    *,
+    yes: bool,
+    as_json: bool,
+) -> DocsProject:
+    """List the direct dependencies of a project, and index their documentation if `yes` or a person says so.
+
+    Without a terminal nobody is asked. Raises what `DocsLibrary.project` raises.
+
+    Raises:
+        SearchValidationError: headers, a base URL or a version are given, which are for one site.
+    """
+    _check_options(options, version)
+    found = await _found(gateway, folder)
+    listed = DocsProject(dependencies=tuple(map(_row, found)))
+    wanted = [one for one in found if one.url and not one.indexed]
+    if not wanted:
+        message = "Nothing is left to index." if found else "The project has no direct dependencies."
+        return listed.model_copy(update={"message": message})
+    if not yes and (as_json or not sys.stdin.isatty()):
+        message = f"{len(wanted)} are not indexed. Index them with: --yes"
+        return listed.model_copy(update={"message": message})
+    if not yes:
+        from websearch_gateway.entrypoints.cli.render_docs import show_status
+
+        show_status(listed)
+        if not typer.confirm(f"Index the documentation of {len(wanted)} packages?"):
+            return DocsProject(message="Nothing was added.")
+    sites, notes = await _added(gateway, wanted, options)
+    again = f"websearch-gateway docs add --project {folder} --yes"
+    statuses = []
+    for start in range(0, len(sites), AT_ONCE):
+        try:
+            statuses.append(await crawl(gateway, sites[start : start + AT_ONCE], again))
+        except SearchError as error:  # of all of them
+            notes.append(error.message)
+    done = await _found(gateway, folder)
+    return DocsProject(
+        dependencies=tuple(map(_row, done)),
+        sites=tuple(site for status in statuses for site in status.sites),
+        message=" ".join(filter(None, [*notes, *(status.message for status in statuses)])),
+    )
+
+
+def _check_options(options: Mapping[str, Any], version: str | None) -> None:
+    if version or options.keys() & {"headers", "base_url"}:
+        raise SearchValidationError(
+            "--version, --header and --base-url are for one site, not for a project. Add that site by its address: "
+            "websearch-gateway docs add URL NAME VERSION --header ..."
+        )
+
+
+async def _found(gateway: Gateway, folder: str) -> list[Dependency]:
+    turns = asyncio.Semaphore(AT_ONCE)
+    project = await gateway.docs.project(folder)
+
+    async def look(package: Any) -> Dependency:
+        async with turns:
+            return await gateway.docs.documented(package)
+
+    return list(await asyncio.gather(*map(look, project.direct)))
+
+
+async def _added(
+    gateway: Gateway, wanted: Sequence[Dependency], options: Mapping[str, Any]
+) -> tuple[list[SiteVersion], list[str]]:
+    """The sites to crawl, each once, and what people must know of them."""
+    sites: dict[int, SiteVersion] = {}
+    notes = []
+    for one in wanted:
+        try:
+            site, note = await gateway.add_docs(str(one.package), **options)
+        except SearchError as error:
+            notes.append(f"{one.package} was not added: {error.message}")
+            continue
+        notes.append(note)
+        sites[site.id] = site
+    return list(sites.values()), notes
+
+
+def _row(one: Dependency) -> DocsDependency:
+    package = one.package
+    name = f"{package.ecosystem}:{package.name}"
+    return DocsDependency(package=name, version=package.version, url=one.url, indexed=one.indexed, problem=one.problem)

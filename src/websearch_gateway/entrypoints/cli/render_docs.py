@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from websearch_gateway.docs_index.reading import NO_SITE
+from websearch_gateway.docs_index.library import NO_SITE
 from websearch_gateway.results import (
     DocsProject,
     DocsReadResponse,

@@ -111,7 +111,7 @@ class AddDocsArguments(Arguments):
 
 
 async def _search(gateway: Gateway, given: SearchDocsArguments, caller: Caller, _: Progress) -> DocsSearchResponse:
-    from websearch_gateway.docs_index.reading import MOST_SEARCH_TOKENS, MOST_SECTIONS
+    from websearch_gateway.docs_index.library import MOST_SEARCH_TOKENS, MOST_SECTIONS
 
     limit, fewer = up_to(("limit",), given.limit, MOST_SECTIONS)
     max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_SEARCH_TOKENS)
@@ -130,7 +130,7 @@ async def _search(gateway: Gateway, given: SearchDocsArguments, caller: Caller, 
 
 async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: Progress) -> DocsReadResponse:
     """Text that is too large for the reply is read again with fewer tokens, so that it ends where a section does."""
-    from websearch_gateway.docs_index.reading import MOST_AROUND, MOST_PAGE_TOKENS, read_docs
+    from websearch_gateway.docs_index.library import MOST_AROUND, MOST_PAGE_TOKENS, read_docs
 
     most = reply_tokens(gateway, caller)
     around, fewer = up_to(("around",), given.around, MOST_AROUND) if given.around else (0, ())
@@ -154,13 +154,13 @@ async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: P
 
 
 async def _list(gateway: Gateway, _: NoDocsArguments, caller: Caller, __: Progress) -> DocsSites:
-    from websearch_gateway.docs_index.reading import listed
+    from websearch_gateway.docs_index.library import listed
 
     return fit_sites(listed(await gateway.docs.completed()), reply_tokens(gateway, caller))
 
 
 async def _status(gateway: Gateway, given: DocsStatusArguments, caller: Caller, _: Progress) -> DocsStatus:
-    from websearch_gateway.docs_index.reading import full_statuses
+    from websearch_gateway.docs_index.library import full_statuses
 
     docs = gateway.docs
     found = await (docs.find(given.site, given.version) if given.site else docs.store.versions())
@@ -198,7 +198,7 @@ async def _update(gateway: Gateway, given: SiteArguments, caller: Caller, progre
 
 
 async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progress) -> DocsStatus:
-    from websearch_gateway.docs_index.reading import statuses
+    from websearch_gateway.docs_index.library import statuses
 
     site = await gateway.docs.find_one(given.site, given.version)
     await gateway.docs.delete(site)
@@ -210,7 +210,7 @@ async def _crawled(gateway: Gateway, site: SiteVersion, caller: Caller, progress
 
     A client that leaves stops the crawl, and the next `update_docs` resumes it.
     """
-    from websearch_gateway.docs_index.reading import full_statuses
+    from websearch_gateway.docs_index.library import full_statuses
 
     last, waiting = -1, ""
 
