@@ -321,3 +321,28 @@ async def test_what_a_failed_attempt_was_billed_for_is_part_of_the_cost_of_the_n
     alone = await engine(api, lambda _: served(200, reply)).ask(once)
     assert both.bill.usd == pytest.approx(2 * once.bill.usd)
     assert answer.text == alone.text
+
+
+@every_api
+async def test_a_cancelled_request_is_booked_at_the_usual_price_of_its_own_model(
+    api: EngineApi, reply: dict[str, Any]
+) -> None:
+    second = api.known_models[-1].name
+    gone, waits = [served(404, {"error": {"message": "no such model", "code": "model_not_found"}})], asyncio.Event()
+
+    async def answer(_: httpx2.Request) -> httpx2.Response:
+        if gone:
+            return gone.pop()
+        waits.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    asked, call = engine(api, answer, models=["gone", second]), asking()
+    task = asyncio.create_task(asked.ask(call))
+    waiting = asyncio.create_task(waits.wait())
+    await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
+    assert not task.done()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    asked.models = [second]
+    assert call.bill.usd == pytest.approx(asked.likely_usd)

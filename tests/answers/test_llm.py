@@ -86,7 +86,7 @@ async def test_sentences_that_the_pages_do_not_support_are_never_served(
     assert {citation.support for citation in response.citations} == {"verbatim"}
 
 
-@pytest.mark.parametrize("fault", ["wrong_names", "prompt_echo"])
+@pytest.mark.parametrize("fault", ["wrong_names", "prompt_echo", "garbage"])
 async def test_a_reply_that_is_refused_is_on_the_bill(gateway: Open, sandbox: Sandbox, fault: str) -> None:
     sandbox.fault("llm", fault)
     response = await ask(gateway, prices={"llm": 0.01})

@@ -11,11 +11,13 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
+from tests.shared_workers import SharedWorkers
 from websearch_gateway.answers.draft import MAX_DRAFT
-from websearch_gateway.answers.llm import Chat, PromptTooLong, Written
+from websearch_gateway.answers.llm import Chat, LlmEngine, PromptTooLong, Written
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchProviderParseError
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import Call, Deadline, Gathered, Hit, SearchQuery, SearchResults
 from websearch_gateway.net.client import create_client
+from websearch_gateway.net.retry import Retry
 
 KEY = "secret-0123456789"
 ASKED = [{"role": "user", "content": "how high"}]
@@ -229,3 +231,44 @@ async def test_a_stream_that_never_ends_is_cut_off() -> None:
     written = await write(lambda _: httpx2.Response(200, headers=headers, stream=Endless()), seconds=60.0)
     assert written.cut_off
     assert MAX_DRAFT <= len(written.text) < 2 * MAX_DRAFT
+
+
+class _Torn(httpx2.AsyncByteStream):
+    """A stream that breaks off before its first word."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield b": wait\n"
+        raise httpx2.ReadError("torn")
+
+
+async def test_each_repeat_that_the_server_began_to_answer_is_on_the_bill(workers: SharedWorkers) -> None:
+    waiting = [
+        reply(503, {}),
+        httpx2.Response(200, stream=_Torn()),
+        reply(400, {"error": {"message": "the maximum context length is 4096"}}),
+        httpx2.Response(200, stream=_Torn()),
+        stream(delta(content="It is 330 metres high [1]."), delta("stop"), USAGE),
+    ]
+    prices = []
+    hit = Hit("https://a.example", "How high is the tower?", "It is 330 metres high.", "serper")
+
+    async def gather(_: Deadline) -> Gathered:
+        return Gathered(SearchResults((hit,), "serper"), {})
+
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        prices.append(round(call.bill.usd, 2))
+        return waiting.pop(0)
+
+    async def no_sleep(_: float) -> None:
+        """Repeats at once."""
+
+    call = Call.of(SearchQuery("how high"), Deadline.after(60))
+    async with create_client(httpx2.MockTransport(answer)) as client:
+        chat = Chat(client, "http://llm.example/v1", "m", SecretStr(KEY))
+        engine = LlmEngine(chat, gather, Retry(sleep=no_sleep), workers, 1_200, answer_usd=0.02)
+        with pytest.raises(SearchProviderError):
+            await engine.ask(call)
+        answered = await engine.ask(call)
+    assert answered.text
+    assert prices == [0.02, 0.02, 0.04, 0.04, 0.06]
+    assert call.bill.usd == pytest.approx(0.06)

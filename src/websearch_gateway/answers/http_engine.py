@@ -260,8 +260,7 @@ class HttpEngine:
         asked: HttpRequest | None = request
         earlier = len(replies)
         paid = self._usd(model, (await in_own_thread(self._billed, replies))[0]) if replies else 0.0
-        if replies:
-            call.bill.expect(self.likely_usd)  # if this attempt is cancelled, both are billed
+        call.bill.expect(self._usd(model, self.api.limits.usual))  # if this attempt is cancelled, it is billed too
         try:
             while asked is not None and len(replies) - earlier < MAX_TURNS:
                 replies.append(await self._exchange(asked, call))

@@ -78,11 +78,18 @@ class Chat:
     key: SecretStr | None = None
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
 
-    async def write(self, messages: list[dict[str, str]], form: Mapping[str, Any], deadline: Deadline) -> Written:
+    async def write(
+        self,
+        messages: list[dict[str, str]],
+        form: Mapping[str, Any],
+        deadline: Deadline,
+        accepted: Callable[[], None] = lambda: None,
+    ) -> Written:
         """The model's reply, or the part that arrived before the deadline.
 
         Args:
             form: the `response_format` for servers that offer structured output.
+            accepted: called when the server begins its reply, which it bills however that ends.
 
         Raises:
             SearchAuthError: the key is missing or wrong.
@@ -100,7 +107,7 @@ class Chat:
             body = {"model": self.model, "messages": messages, "max_tokens": MAX_TOKENS, "stream": True}
             sent = {name: value for name, value in options.items() if name not in self._refused}
             with noting_model("llm", self.model, most_tokens=MAX_TOKENS):
-                written = await self._stream(body | sent, deadline)
+                written = await self._stream(body | sent, deadline, accepted)
                 if isinstance(written, Written):
                     if written.prompt_tokens:
                         note_tokens("llm", self.model, written.prompt_tokens, written.response_tokens)
@@ -124,7 +131,7 @@ class Chat:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise SearchProviderParseError("The list of models at LLM_BASE_URL is unreadable.") from None
 
-    async def _stream(self, body: Mapping[str, Any], deadline: Deadline) -> Written | str:
+    async def _stream(self, body: Mapping[str, Any], deadline: Deadline, accepted: Callable[[], None]) -> Written | str:
         """The reply; or the error message of a server that refuses an option."""
         written = Written()
         note_host(self.base_url)
@@ -146,6 +153,7 @@ class Chat:
                         ):
                             return message.decode("utf-8", "replace")
                         raise self._failure(response.status_code, response.headers, message)
+                    accepted()
                     await _read(response, written)
         except (SearchTimeoutError, SearchProviderError, SearchProviderParseError):
             if not written.text.strip():
@@ -363,17 +371,20 @@ class LlmEngine:
                 raise SearchProviderError("Raw search found no passage to write from.")
             mark = self.mark()
             prompt = messages(query, passages, self.now(), mark)
-            bill.expect(self.answer_usd)  # a cancelled model may send its bill all the same
             try:
-                written = await self.retry(partial(self.chat.write, prompt, REPLY_FORM, deadline), deadline)
-                bill.book(self.answer_usd)  # a reply that is refused later was paid too
+                written = await self.retry(partial(self._attempt, prompt, deadline, bill), deadline)
                 if mark in written.text:
                     raise SearchProviderError(f"{self.chat.model} repeated its prompt.")
                 return written, passages
             except PromptTooLong:
+                bill.expect(0.0)
                 if budget <= 500:
                     raise
                 budget //= 2
+
+    async def _attempt(self, prompt: list[dict[str, str]], deadline: Deadline, bill: Bill) -> Written:
+        bill.expect(self.answer_usd)  # a cancelled model may send its bill all the same
+        return await self.chat.write(prompt, REPLY_FORM, deadline, partial(bill.book, self.answer_usd))
 
     async def _passages(
         self, query: SearchQuery, gathered: Gathered, budget: int, deadline: Deadline
