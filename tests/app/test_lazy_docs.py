@@ -13,8 +13,8 @@ import pytest
 from tests.opening import Open
 from tests.patience import PATIENCE
 from websearch_gateway.app.reading import LazyDocs, lazy_docs
+from websearch_gateway.docs_index.store import crawls
 from websearch_gateway.docs_index.store import docs as searches
-from websearch_gateway.docs_index.store import versions
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError
 from websearch_gateway.models import LOCAL
@@ -62,7 +62,7 @@ async def test_a_call_ends_at_its_deadline_and_leaves_no_statement_behind(
     async with gateway(search_deadline_seconds=0.2) as opened:
         await opened.docs.store.versions()
         with monkeypatch.context() as patch:
-            patch.setattr(versions, "select", lambda db, *_: db.execute(endless).fetchall())
+            patch.setattr(crawls, "select", lambda db, *_: db.execute(endless).fetchall())
             with pytest.raises(SearchTimeoutError, match="No answer came"):
                 await row.call(opened, row.parse(given), LOCAL, no_progress)
         assert await opened.docs.store.versions() == []

@@ -9,8 +9,8 @@ from tests.docs_index.conftest import commit, page, version
 from tests.opening import Open
 from websearch_gateway.docs_index.library import CUT, read_docs, statuses
 from websearch_gateway.docs_index.models import CrawlOptions, Owner
+from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.docs_index.store.versions import this_process
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
 from websearch_gateway.text.tokens import estimate_tokens
 

@@ -11,7 +11,7 @@ from websearch_gateway.docs_index import transfer
 from websearch_gateway.docs_index.crawl.runner import check_source
 from websearch_gateway.docs_index.library import DocsLibrary, iso_date
 from websearch_gateway.docs_index.models import CrawlOptions, Symbol, TextQuery, content_of
-from websearch_gateway.docs_index.store.encoding import pack_vectors
+from websearch_gateway.docs_index.store.database import pack_vectors
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.docs_index.transfer import INTERRUPTED, export_site, import_site
 from websearch_gateway.errors import SearchValidationError

@@ -29,9 +29,9 @@ from websearch_gateway.docs_index.models import (
     select,
 )
 from websearch_gateway.docs_index.packages import CODE_HOSTS, Package, Registries, package_of, read_project
-from websearch_gateway.docs_index.rank.search import MAX_TOKENS, Ranker
+from websearch_gateway.docs_index.search import MAX_TOKENS, Ranker
+from websearch_gateway.docs_index.store.crawls import is_dead
 from websearch_gateway.docs_index.store.docs import SqlDocs
-from websearch_gateway.docs_index.store.versions import is_dead
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchError,

@@ -43,7 +43,7 @@ from websearch_gateway.docs_index.models import (
     SymbolKind,
     content_of,
 )
-from websearch_gateway.docs_index.store.encoding import pack_vectors, unpack_vectors
+from websearch_gateway.docs_index.store.database import pack_vectors, unpack_vectors
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.text.chunk import MAX_TITLE
 from websearch_gateway.text.sanitise import strip_invisible_characters, without_live_parts

@@ -12,9 +12,9 @@ from websearch_gateway.docs_index.crawl.runner import CrawlRunner
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, Owner
 from websearch_gateway.docs_index.packages import Registries
+from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.docs_index.store.versions import this_process
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher

@@ -18,8 +18,8 @@ from tests.patience import PATIENCE
 from websearch_gateway.docs_index.crawl import page_work, runner
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
+from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.docs_index.store.versions import this_process
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchValidationError, StateUnavailable
 from websearch_gateway.workers.pool import Workers
 

@@ -12,8 +12,8 @@ from tests.docs_index.conftest import BASE, commit, leased, page, vectors, versi
 from tests.patience import PATIENCE
 from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, StoredPage, Symbol, TextQuery
 from websearch_gateway.docs_index.store import pages, postgres
+from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.database import MOST_SEARCHES
-from websearch_gateway.docs_index.store.versions import this_process
 
 NOW = 2e9
 

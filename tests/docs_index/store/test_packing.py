@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.docs_index.store.encoding import pack_ids, pack_vectors, unpack_ids, unpack_vectors
+from websearch_gateway.docs_index.store.database import pack_ids, pack_vectors, unpack_ids, unpack_vectors
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))

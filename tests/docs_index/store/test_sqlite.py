@@ -9,7 +9,7 @@ import pytest
 from tests.docs_index.conftest import BASE, commit, page, vectors, version
 from tests.products import Noted
 from websearch_gateway.docs_index.store import pages
-from websearch_gateway.docs_index.store.encoding import pack_vectors
+from websearch_gateway.docs_index.store.database import pack_vectors
 from websearch_gateway.docs_index.store.sqlite import BLOCK_ROWS, SqliteDocs, VectorTable
 from websearch_gateway.errors import StateUnavailable
 

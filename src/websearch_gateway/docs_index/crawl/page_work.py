@@ -38,8 +38,8 @@ from websearch_gateway.docs_index.models import (
     content_of,
     section_ids,
 )
+from websearch_gateway.docs_index.store.database import without_targets
 from websearch_gateway.docs_index.store.docs import SqlDocs
-from websearch_gateway.docs_index.store.encoding import without_targets
 from websearch_gateway.errors import (
     NO_MODEL,
     ForbiddenUrlError,

@@ -47,8 +47,8 @@ from websearch_gateway.docs_index.models import (
     UrlTask,
     VersionStatus,
 )
+from websearch_gateway.docs_index.store.crawls import is_dead, this_process
 from websearch_gateway.docs_index.store.docs import SqlDocs
-from websearch_gateway.docs_index.store.versions import is_dead, this_process
 from websearch_gateway.errors import (
     Refused,
     SearchError,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.docs_index.models import ScoredChunk
 from websearch_gateway.docs_index.store import pages
-from websearch_gateway.docs_index.store.database import Database, Transactions
-from websearch_gateway.docs_index.store.encoding import unpack_vectors
+from websearch_gateway.docs_index.store.database import Database, Transactions, unpack_vectors
 from websearch_gateway.errors import StateUnavailable
 
 if TYPE_CHECKING:

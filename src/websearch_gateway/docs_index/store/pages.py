@@ -14,8 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
 from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, Symbol, UrlTask, content_of, section_ids
-from websearch_gateway.docs_index.store.database import MOST_VALUES, Database, IndexRow, Transacted, marks, read, write
-from websearch_gateway.docs_index.store.encoding import index_row, pack_vectors, unpack_vectors
+from websearch_gateway.docs_index.store.database import (
+    MOST_VALUES,
+    Database,
+    IndexRow,
+    Transacted,
+    index_row,
+    marks,
+    pack_vectors,
+    read,
+    unpack_vectors,
+    write,
+)
 from websearch_gateway.errors import StateUnavailable
 
 if TYPE_CHECKING:

@@ -20,14 +20,15 @@ from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
 from websearch_gateway.docs_index.store.database import (
     MOST_COUNTED,
     MOST_SEARCHES,
+    WEIGHTS,
     IndexRow,
     NearIndex,
     Rows,
     Transactions,
     Turn,
+    fts5_stems,
 )
 from websearch_gateway.docs_index.store.docs import SqlDocs
-from websearch_gateway.docs_index.store.encoding import WEIGHTS, fts5_stems
 from websearch_gateway.docs_index.store.pages import stored_rows
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.sql import CONNECTION, migration, quieten

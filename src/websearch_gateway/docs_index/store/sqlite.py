@@ -15,17 +15,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
 from websearch_gateway.docs_index.store import pages
 from websearch_gateway.docs_index.store.database import (
+    COLUMNS,
     MOST_COUNTED,
+    WEIGHTS,
     Database,
     IndexRow,
     NearIndex,
     Rows,
     Transactions,
     Turn,
+    fts5_stems,
     marks,
+    match_expression,
+    unpack_vectors,
 )
 from websearch_gateway.docs_index.store.docs import SqlDocs
-from websearch_gateway.docs_index.store.encoding import COLUMNS, WEIGHTS, fts5_stems, match_expression, unpack_vectors
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.net.own_threads import in_cache_thread
 from websearch_gateway.sql import Step, code, created, is_damaged, is_locked, migrate, opened

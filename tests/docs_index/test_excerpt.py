@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.docs_index.rank.excerpt import NOTE, excerpt, without_links
+from websearch_gateway.docs_index.search import NOTE, excerpt, without_links
 from websearch_gateway.text.tokens import estimate_tokens, query_terms
 
 PROSE = " ".join(f"Sentence number {n} says nothing." for n in range(50))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.docs_index.conftest import BASE, commit, page, version, with_symbols
 from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, Symbol
-from websearch_gateway.docs_index.rank.search import LEAST_CONTENT, Ranker, share_out
+from websearch_gateway.docs_index.search import LEAST_CONTENT, Ranker, share_out
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.results import DocsHit, DocsSearchResponse

@@ -1,40 +1,38 @@
-"""Searches the index in three ways at once, makes one ranking of pages out of them, and returns sections within a token
-budget.
-"""
+"""Searches the index in three ways at once, and returns sections within a token budget."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import accumulate, chain
-from math import log
 from operator import add
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urldefrag
 
-from websearch_gateway.docs_index.models import Chunk, PageFacts, ScoredChunk, SiteVersion, SymbolMatch, TextQuery
-from websearch_gateway.docs_index.rank import query
-from websearch_gateway.docs_index.rank.excerpt import excerpt, place_of, without_links
-from websearch_gateway.docs_index.rank.query import (
-    NEWS_SHARE,
+from websearch_gateway.docs_index import query
+from websearch_gateway.docs_index.models import Chunk, ScoredChunk, SiteVersion, TextQuery
+from websearch_gateway.docs_index.query import (
     Query,
-    asks_for_news,
+    RankedPage,
     is_navigation,
-    is_news,
     newest_first,
     parse,
+    rank_pages,
 )
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
-from websearch_gateway.text.markdown import code_blocks
-from websearch_gateway.text.passages import fuse
-from websearch_gateway.text.tokens import STOP_WORDS, estimate_tokens, fold, query_terms, tokens_of_each, words
+from websearch_gateway.text.chunk import window
+from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines
+from websearch_gateway.text.sentences import sentences_of
+from websearch_gateway.text.tokens import estimate_tokens, query_terms
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -213,7 +211,7 @@ class Ranker:
         titles = sum(_json_tokens(one.model_dump()) for one in rest)
         shares = share_out(overheads, wants, most - min(titles, int(MOST_TITLES * most)))
         results = [
-            one.hit.model_copy(update={"content": _cut(one, terms, share), "url": _url(one, terms)})
+            one.hit.model_copy(update={"content": _cut_to_share(one, terms, share), "url": _url(one, terms)})
             for one, share in zip(told, shares, strict=False)
         ]
         rest = [*(_more(one.hit) for one in told[len(results) :]), *rest]
@@ -249,7 +247,7 @@ def _read(one: _Candidate) -> str:
     return "\n".join((one.hit.page_title, *one.hit.heading_path[-1:], without_links(one.chunk.content)))
 
 
-def _cut(one: _Candidate, terms: Sequence[str], share: int) -> str:
+def _cut_to_share(one: _Candidate, terms: Sequence[str], share: int) -> str:
     """The text of a result, cut to its share of the JSON."""
     text = one.hit.content
     cost = _json_tokens(text)
@@ -352,135 +350,125 @@ def share_out(overheads: Sequence[int], wants: Sequence[int], most: int) -> list
     return shares
 
 
-RRF_K = 5
-TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT = 1.0, 0.8, 1.0
-PAGE_OFFSET = 2
-"""A page's score is the sum of 1 / (rank + PAGE_OFFSET) over its chunks found, with ranks from 0, divided by
-`size ** SIZE_EXPONENT`: a page of 60 chunks has a few that fit any query somewhat."""
-SIZE_EXPONENT = 0.2
-TITLE_GAIN = 4
-"""A page with all words of the query in its title scores this much more, times its own score; others by their share. A
-word counts by how few of the candidates have it in their titles: the name of the product tells nothing."""
-FOLDER_GAIN = 2
-"""How many times as much a page scores in a top folder that the query names: `sqlite/` for "a SQLite table"."""
+NOTE = "[Cut: read_docs with the section_id gives all of it.]"
 
-_QUALIFIED = re.compile(r"\w(?:\.|::)\w")
-_SEPARATORS = ".:>#/"
-"""The characters that may stand before the last part of a name."""
+_FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 
 
-@dataclass(frozen=True, slots=True)
-class RankedPage:
-    """A page with its candidate chunks, best first.
+def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Collection[str] = ()) -> str:
+    """The text, or the run of its sentences and code around the one that has most of `terms`, with a note.
 
-    `relevance` is in 0..1: 1 where every ranking puts it first, at most .44 without a word of the query.
-    `defined` are the symbols of the query that the page defines, with the chunk and anchor of the first.
-    """
-
-    page_id: int
-    version_id: int
-    chunk_ids: tuple[int, ...]
-    score: float
-    relevance: float
-    defined: tuple[SymbolMatch, ...] = ()
-
-
-def rank_pages(
-    query: Query,
-    text: Sequence[ScoredChunk],
-    near: Sequence[ScoredChunk],
-    matches: Sequence[SymbolMatch],
-    facts: Mapping[int, PageFacts],
-) -> list[RankedPage]:
-    """The pages of all candidates, best first; pages that define a name in the query come before all others.
-
-    Announcements come later than their texts say, unless the query asks for one; pages with words of the query in their
-    titles, or in a folder that it names, come earlier. A query of names alone finds only pages that have one of them.
+    It begins with the heading of that section if half of the room holds all until then, and never inside code.
 
     Args:
-        text, near: chunks found by words and by vectors, best first.
-        matches: definitions of the query's symbols, best first.
-        facts: those of each page.
+        terms: tokens of the query, see `text.tokens`.
+        most_tokens: the limit, as `estimate_tokens` counts. A longer sentence is cut between words, code between lines.
+        names: names in the query that the text defines; a line that begins with one matters most.
     """
-    definitions = [match for match in matches if is_asked_for(query, match)]
-    places = {one.chunk_id: (one.page_id, one.version_id) for one in (*text, *near)}
-    places |= {one.chunk_id: (one.page_id, one.version_id) for one in definitions}
-    named = {one.page_id for one in text} | {one.page_id for one in definitions}
-    if query.is_names and named:
-        near = [one for one in near if one.page_id in named]
-    fused, best = _fused(text, near, definitions)
-    chunks: dict[tuple[int, int], list[int]] = defaultdict(list)
-    scores: dict[tuple[int, int], float] = defaultdict(float)
-    for rank, chunk_id in enumerate(fused):
-        chunks[places[chunk_id]].append(chunk_id)
-        scores[places[chunk_id]] += 1 / (rank + PAGE_OFFSET)
-    news = {id_ for id_, page in facts.items() if is_news(page.path, page.title)}
-    unasked = set() if asks_for_news(query.text) else news
-    sizes = {page_id: page.chunks for page_id, page in facts.items()}
-    gains = {} if query.is_names else _gains(query, facts)
-    pages = [
-        RankedPage(
-            page_id=place[0],
-            version_id=place[1],
-            chunk_ids=tuple(found),
-            score=scores[place]
-            / sizes.get(place[0], 1) ** SIZE_EXPONENT
-            * gains.get(place[0], 1)
-            * (NEWS_SHARE if place[0] in unasked else 1),
-            relevance=min(1.0, fused[found[0]] / best),
-            defined=tuple(one for one in definitions if (one.page_id, one.version_id) == place),
-        )
-        for place, found in chunks.items()
-    ]
-    return sorted(pages, key=lambda page: (0 if page.page_id in unasked else -_names_defined(query, page), -page.score))
+    if estimate_tokens(markdown) <= most_tokens:
+        return markdown
+    found = list(blocks(markdown))
+    room = most_tokens - estimate_tokens(f"\n\n{NOTE}")
+    if not found or room <= 0:
+        return _cut(markdown, 0, room)
+    best = _best(markdown, [(block.start, block.end) for block in found], terms, names)
+    own = _units(markdown, found[best])
+    fitting = [unit for unit in own if estimate_tokens(markdown[slice(*unit)]) <= room]
+    if not fitting:
+        return _cut(markdown, own[0][0], room, names)
+    first = own.index(fitting[_best(markdown, fitting, terms, names)])
+    start, end = own[first]
+    heading = next((block.start for block in reversed(found[: best + 1]) if block.kind == "heading"), start)
+    if estimate_tokens(markdown[heading:end]) <= room // 2:
+        start = heading
+    # Split lazily, only as many blocks as fit: finding sentences takes most of the time.
+    after = chain(own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block)))
+    before_last = end
+    for _, stop in after:  # text after the best sentence is more useful than text before it
+        if estimate_tokens(markdown[start:stop]) > room:
+            if markdown.endswith(":", start, end):  # without the code or list that it announces
+                end = before_last
+            break
+        before_last, end = end, stop
+    before = (unit for block in reversed(found[: best + 1]) for unit in reversed(_units(markdown, block)))
+    for begin, _ in before:
+        if estimate_tokens(markdown[begin:end]) > room:
+            break
+        start = min(start, begin)
+    return f"{markdown[start:end]}\n\n{NOTE}"
 
 
-def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
-    """How many times as much each page scores for its title and its folder."""
-    titles = dict(zip(facts, map(set, tokens_of_each(page.title for page in facts.values())), strict=True))
-    held = Counter(chain.from_iterable(titles.values()))
-    weights = {term: log((len(facts) + 1) / (held[term] + 0.5)) for term in query_terms(query.text)}
-    total = sum(weights.values()) or 1
-    asked = set(words(query.text)) - STOP_WORDS
-    return {
-        page_id: (1 + TITLE_GAIN * sum(weights[term] for term in weights.keys() & titles[page_id]) / total)
-        * (FOLDER_GAIN if "/" in page.path and fold(unquote(page.path.partition("/")[0])) in asked else 1)
-        for page_id, page in facts.items()
-    }
+def place_of(markdown: str, terms: Collection[str], names: Collection[str] = ()) -> int:
+    """Where the block begins that has most of `terms`."""
+    spans = [(block.start, block.end) for block in blocks(markdown)]
+    return spans[_best(markdown, spans, terms, names)][0] if spans else 0
 
 
-def _fused(
-    text: Sequence[ScoredChunk], near: Sequence[ScoredChunk], definitions: Sequence[SymbolMatch]
-) -> tuple[Mapping[int, float], float]:
-    """The score of each chunk, best first, and that of a perfect hit."""
-    rankings = [[one.chunk_id for one in text], [one.chunk_id for one in near]]
-    rankings.append(list(dict.fromkeys(one.chunk_id for one in definitions)))
-    weights = (TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT)
-    counted = (True, bool(near), bool(definitions))  # a page without a word of the query is never a perfect hit
-    best = sum(weight for weight, counts in zip(weights, counted, strict=True) if counts) / (RRF_K + 1)
-    return fuse(rankings, RRF_K, weights), best
+def without_links(markdown: str) -> str:
+    """The text of links without their addresses. Code stays as it is."""
+    if "](" not in markdown:
+        return markdown
+    parts, at = [], 0
+    for start, end in code_blocks(markdown):
+        parts += [LINK.sub(r"\1", markdown[at:start]), markdown[start:end]]
+        at = end
+    return "".join([*parts, LINK.sub(r"\1", markdown[at:])])
 
 
-def is_asked_for(query: Query, match: SymbolMatch) -> bool:
-    """Whether the query contains the defined name, or its last parts: `Popen.wait` for `subprocess.Popen.wait`."""
-    folded = match.name.casefold()
-    return any(
-        match.name == name or (len(name) > 1 and not name.startswith("-") and _ends_with(folded, name.casefold()))
-        for name in (*query.symbols, *query.whole)
-    )
+def _cut(markdown: str, start: int, room: int, names: Collection[str] = ()) -> str:
+    """The lines of a code block from the first with one of `names` on, else from its start, or the first words of a
+    text, with a note.
+    """
+    if fence := _FENCE.match(markdown, start):
+        opening = markdown[start : markdown.find("\n", start) + 1]
+        rest = markdown[start + len(opening) :]
+        closing = re.search(rf"^[ \t]*{re.escape(fence[1])}", rest, re.MULTILINE)
+        body = rest[: closing.start()] if closing else rest
+        named = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", body) if names else None
+        first = body.rfind("\n", 0, named.start()) + 1 if named else 0
+        room -= estimate_tokens(f"{opening}\n{fence[1]}")
+        while first and estimate_tokens(body[(earlier := body.rfind("\n", 0, first - 1) + 1) :]) <= room:
+            first = earlier  # the end of the code leaves room for lines before the name
+        shown = _window(body, first, room).strip("\n") if room > 0 and opening else ""
+        if first + len(shown) < len(body.rstrip()):  # without a part of a line
+            shown = shown.rpartition("\n")[0] or shown
+        return f"{opening}{shown.rstrip()}\n{fence[1]}\n\n{NOTE}" if shown else ""
+    piece = _window(markdown, start, room).strip() if room > 0 else ""
+    return f"{piece}\n\n{NOTE}" if piece else ""
 
 
-def _ends_with(name: str, ending: str) -> bool:
-    return name == ending or (name.endswith(ending) and name[-len(ending) - 1] in _SEPARATORS)
+def _window(text: str, start: int, room: int) -> str:
+    """As much text as fits: a token has four characters, in some scripts one."""
+    piece = window(text, start, 4 * room)[0]
+    return piece if estimate_tokens(piece) <= room else window(text, start, room)[0]
 
 
-def _names_defined(query: Query, page: RankedPage) -> int:
-    """How many unambiguous names of the query a page defines, in the same spelling; a heading counts half."""
-    strong = {match.name for match in page.defined if match.kind != "heading"}
-    defined = {match.name for match in page.defined}
-    return sum(_is_in(name, defined) + _is_in(name, strong) for name in (*query.certain, *query.whole))
+def _units(markdown: str, block: Block) -> list[tuple[int, int]]:
+    """The sentences or rows of a block; code is one unit."""
+    return [(block.start, block.end)] if block.kind == "code" else list(sentences_of(markdown, block))
 
 
-def _is_in(name: str, defined: Collection[str]) -> bool:
-    """Whether a name is defined: in the same spelling, or with more before a name of several parts (`Vec::drain`)."""
-    return name in defined or (bool(_QUALIFIED.search(name)) and any(_ends_with(one, name) for one in defined))
+def _best(markdown: str, spans: Sequence[tuple[int, int]], terms: Collection[str], names: Collection[str]) -> int:
+    """The place of the first span with the most terms; a definition counts more than all terms."""
+    starts = [start for start, _ in spans]
+    held: list[set[str]] = [set() for _ in spans]
+    for match in _any_of(frozenset(terms)).finditer(markdown, starts[0], spans[-1][1]):
+        place = max(0, bisect_right(starts, match.start()) - 1)
+        if match.start() < spans[place][1]:
+            held[place].add(match[0].lower())
+    score = [len(found) for found in held]
+    if names:
+        defines = re.compile(rf"(?:[*`@|\s]|\*[a-z ]+\*)*(?:{'|'.join(map(re.escape, names))})(?![\w-])")
+        for place, (start, end) in enumerate(spans):
+            score[place] += len(terms) * any(defines.match(markdown, *line) for line in lines(markdown, start, end))
+    return max(range(len(score)), key=lambda place: (score[place], -place))
+
+
+@lru_cache(maxsize=64)
+def _any_of(terms: frozenset[str]) -> re.Pattern[str]:
+    """Matches words that begin with these stems; a stem's last letter may differ (`query`, `queri`)."""
+    stems = [re.escape(term.removesuffix("i")) for term in sorted(terms, key=len, reverse=True)]
+    spaced = [stem for stem in stems if stem.isascii()]
+    unspaced = [stem for stem in stems if not stem.isascii()]
+    spaced = [rf"(?<![^\W_])(?:{'|'.join(spaced)})"] if spaced else []
+    return re.compile("|".join([*spaced, *unspaced]) or r"(?!)", re.IGNORECASE)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.docs_index.models import PageFacts, ScoredChunk, SymbolMatch
-from websearch_gateway.docs_index.rank.query import parse
-from websearch_gateway.docs_index.rank.search import rank_pages
+from websearch_gateway.docs_index.query import parse
+from websearch_gateway.docs_index.search import rank_pages
 
 QUERY = parse("how to wait")
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.docs_index.models import SiteVersion
-from websearch_gateway.docs_index.rank.query import (
+from websearch_gateway.docs_index.query import (
     LONGEST,
     MOST_WORDS,
     asks_for_news,
