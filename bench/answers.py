@@ -24,11 +24,11 @@ from typing import Any
 import httpx2
 
 from bench.drafts import BORROWED, FOREIGN, MORE_TURNED, PARAPHRASES, TURNED
-from websearch_gateway.answers.catalogue import utc_now
 from websearch_gateway.answers.draft import Cite, Claim, NumberedPassage, check, claims_of, numbered_passages
 from websearch_gateway.answers.llm import REPLY_FORM, Chat, messages
 from websearch_gateway.models import Deadline, Hit, Page, SearchQuery
 from websearch_gateway.net.client import create_client
+from websearch_gateway.text.numbers import utc_now
 from websearch_gateway.text.sentences import split_sentences
 from websearch_gateway.text.tokens import estimate_tokens
 

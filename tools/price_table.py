@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from websearch_gateway.answers.catalogue import Model
+from websearch_gateway.answers.common import Model
 from websearch_gateway.answers.http_engine import HttpEngine
 from websearch_gateway.answers.table import ENGINES, Outside
 from websearch_gateway.models import Deadline, Gathered, SearchQuery

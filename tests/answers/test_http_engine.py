@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from tests.answers.engine_replies import TOWER, claude, claude_cited, claude_searched, gemini, openai, perplexity
 from websearch_gateway.answers.anthropic import Anthropic
-from websearch_gateway.answers.catalogue import Billed
+from websearch_gateway.answers.common import Billed
 from websearch_gateway.answers.gemini import Gemini
 from websearch_gateway.answers.http_engine import MAX_TURNS, EngineApi, HttpEngine
 from websearch_gateway.answers.openai import OpenAI

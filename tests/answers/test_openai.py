@@ -16,10 +16,9 @@ import pytest
 from pydantic import SecretStr
 
 from tests.patience import PATIENCE
-from websearch_gateway.answers.catalogue import Billed, find_model
+from websearch_gateway.answers.common import Billed, find_model
 from websearch_gateway.answers.http_engine import GONE_SECONDS, HttpEngine
-from websearch_gateway.answers.openai import EFFORT, MODELS, OpenAI
-from websearch_gateway.answers.openai_sdk import OpenAISdk
+from websearch_gateway.answers.openai import EFFORT, MODELS, OpenAI, OpenAISdk
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,

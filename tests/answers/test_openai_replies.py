@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from websearch_gateway.answers.catalogue import Billed
-from websearch_gateway.answers.common import CUT_OFF, lost_citations
+from websearch_gateway.answers.common import CUT_OFF, Billed, lost_citations
 from websearch_gateway.answers.openai import OpenAI
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError, SearchValidationError
 from websearch_gateway.models import Answer, Source

@@ -12,10 +12,13 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.catalogue import Billed, Limits, LongPrompt, Model
 from websearch_gateway.answers.common import (
     CUT_OFF,
+    Billed,
     Json,
+    Limits,
+    LongPrompt,
+    Model,
     are_counts,
     count,
     declined,

@@ -1,20 +1,23 @@
-"""Checks each sentence of a draft against the passages that it cites, and keeps those that have a quote there."""
+"""Checks each sentence of a draft against the passages that it cites, and keeps those that have a quote there; and
+reads reference marks such as `[2]`, which a model writes after its claims.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from websearch_gateway.answers.common import MARK, applying, numbers_of
+from websearch_gateway.answers.common import applying
 from websearch_gateway.models import Hit, Page, SearchQuery, Source, Span, Support
 from websearch_gateway.text.chunk import PDF, at_page, chunk
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.quotes import Quotable, Quote, best_quotes
-from websearch_gateway.text.sanitise import without_orders
+from websearch_gateway.text.sanitise import code_pieces, without_orders
 from websearch_gateway.text.sentences import split_sentences
 from websearch_gateway.text.support import is_claim, is_verbatim, support
 from websearch_gateway.text.tokens import estimate_tokens, query_terms
@@ -224,7 +227,6 @@ _UNOPENED_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECAS
 _FENCE = re.compile(r"```\w*")
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
 _LEAD = re.compile(r"\A\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#{1,6}\s+|(?:final )?answer:\s*)", re.IGNORECASE)
-_MARKS = re.compile(rf"\s{{0,3}}{MARK.pattern}")
 _QUOTED = re.compile(r"[\[【]\s?(\d{1,3})\s?:\s?[\"“”„«‘']([^\n\[\]【】]{1,600}?)[\"“”»’']\s?[\]】]")
 _UNFINISHED = re.compile(r"\s{0,3}[\[【]\s?\d{1,3}\s?:[^\]】]{0,700}\Z")
 _INTRODUCTION = re.compile(r"\A[^\n]{0,160}[:：]\s*\n")
@@ -311,3 +313,81 @@ def _blank(mark: re.Match[str]) -> str:
     """Words that a mark separated stay apart: `3[1]30` does not become 330."""
     after = mark.string[mark.end() : mark.end() + 1]
     return " " if after.isalnum() else ""
+
+
+# [1]  [1, 2]  [[1]]  【1】  ［1］, each run of them with the blank before it. Not part of a link: `[1](https://...)`.
+_NUMBERS = r"\d{1,3}(?:\s?[,;、]\s?\d{1,3}){0,9}"
+MARK = re.compile(rf"(?:\[\[{_NUMBERS}\]\]|\[\^?{_NUMBERS}\]|【{_NUMBERS}[^【】\n]{{0,40}}】|［{_NUMBERS}］)(?!\()")
+_RUN = re.compile(rf"[ \t]{{0,4}}(?:{MARK.pattern}[ \t]{{0,4}})+(?<![ \t])")
+_MARKS = re.compile(rf"\s{{0,3}}{MARK.pattern}")
+_NUMBER = re.compile(r"\d{1,3}")
+# Of the numbers in `【2†L10-L20】` only the first is a source.
+_MARK_WITH_LINES = re.compile(r"【(\d{1,3})†[^】]{0,40}】")
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text whose marks number the cited pages by first use. `unknown` marks named no source and were removed."""
+
+    text: str
+    spans: tuple[Span, ...]
+    unknown: int
+
+
+def numbers_of(mark: str) -> list[int]:
+    """The numbers in one mark or a run of them."""
+    return [int(number) for number in _NUMBER.findall(_MARK_WITH_LINES.sub(r"[\1]", mark))]
+
+
+def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:
+    """Rewrite each mark as ` [rank]`, one per page that it names; `rank` numbers the pages by first use.
+
+    Args:
+        sources: the source of each number. Two numbers may mean the same page.
+    """
+    resolver = _Resolver(sources)
+    written = _rebuilt(text, resolver)
+    return Marked(written, tuple(resolver.spans), resolver.unknown)
+
+
+class _Resolver:
+    def __init__(self, sources: Mapping[int, Source]) -> None:
+        self.sources = sources
+        self.ranks: dict[str, int] = {}
+        self.spans: list[Span] = []
+        self.unknown = 0
+
+    def __call__(self, run: str, start: int) -> str:
+        """The replacement for a run of marks, which begins at `start` of the new text."""
+        pages: dict[str, Source] = {}
+        for number in numbers_of(run):
+            if source := self.sources.get(number):
+                pages.setdefault(canonical(source.url), source)
+            else:
+                self.unknown += 1
+        written = ""
+        for url, source in pages.items():
+            rank = self.ranks.setdefault(url, len(self.ranks) + 1)
+            written += " " if not written else ""
+            at = start + len(written)
+            written += f"[{rank}]"
+            self.spans.append(Span(source.url, source.title, at, start + len(written)))
+        return written
+
+
+def _rebuilt(text: str, replace: Callable[[str, int], str]) -> str:
+    """`text` with each run of marks replaced, except in code, where `[0]` is an index."""
+    code = list(code_pieces(text))
+    starts = [start for start, _ in code]
+    pieces: list[str] = []
+    length = end = 0
+    for match in _RUN.finditer(text):
+        before = bisect_right(starts, match.start())
+        if before and match.start() < code[before - 1][1]:
+            continue
+        pieces.append(text[end : match.start()])
+        length += len(pieces[-1])
+        pieces.append(replace(match[0], length))
+        length += len(pieces[-1])
+        end = match.end()
+    return "".join((*pieces, text[end:]))

@@ -14,10 +14,13 @@ from datetime import date, datetime
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.catalogue import Billed, EarlierPrices, Limits, Model
 from websearch_gateway.answers.common import (
     CUT_OFF,
+    Billed,
+    EarlierPrices,
     Json,
+    Limits,
+    Model,
     applying,
     are_counts,
     count,

@@ -16,9 +16,18 @@ from typing import Any, Literal, Protocol
 
 import httpx2
 
-from websearch_gateway.answers import catalogue
-from websearch_gateway.answers.catalogue import IMPOSSIBLE_BILL, UNREPORTED_BILL, Billed, Limits, Model, find_model
-from websearch_gateway.answers.common import ModelGone, OptionRefused, applying
+from websearch_gateway.answers.common import (
+    IMPOSSIBLE_BILL,
+    UNREPORTED_BILL,
+    Billed,
+    Limits,
+    Model,
+    ModelGone,
+    OptionRefused,
+    applying,
+    find_model,
+    findings,
+)
 from websearch_gateway.errors import (
     RATE_LIMITED,
     NotAsked,
@@ -33,6 +42,7 @@ from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
 from websearch_gateway.net.span_attributes import note_host, note_reply, note_status, note_tokens, noting_model
+from websearch_gateway.text.numbers import utc_now
 
 MAX_TURNS = 3
 """The most requests for one answer, for vendors that pause a reply until a further request."""
@@ -161,7 +171,7 @@ class HttpEngine:
     finish: Callable[[Answer, Deadline], Awaitable[Answer]] | None = field(default=None, repr=False)
     sdk: Sdk | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
-    now: Callable[[], datetime] = field(default=lambda: catalogue.utc_now(), repr=False)
+    now: Callable[[], datetime] = field(default=utc_now, repr=False)
     _gone_until: dict[str, float] = field(default_factory=dict, init=False, repr=False)
     _refused: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set), init=False, repr=False)
 
@@ -219,7 +229,7 @@ class HttpEngine:
         body = await self._exchange(self.api.models_request(), deadline)
         listed = self.api.listed(body)
         known = {name: (listed.get(name) or self._end(name), not listed or name in listed) for name in self.models}
-        return catalogue.findings(known, self.api.vendor, self._models_setting, self.now())
+        return findings(known, self.api.vendor, self._models_setting, self.now())
 
     @property
     def _available_models(self) -> list[str]:

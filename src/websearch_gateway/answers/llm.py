@@ -21,7 +21,6 @@ from typing import Any
 import httpx2
 from pydantic import SecretStr, TypeAdapter
 
-from websearch_gateway.answers import catalogue
 from websearch_gateway.answers.common import Json, applying, count, objects, typed
 from websearch_gateway.answers.draft import MAX_DRAFT, Checked, NumberedPassage, checked_draft, numbered_passages
 from websearch_gateway.errors import (
@@ -38,6 +37,7 @@ from websearch_gateway.net.fetch import mapped_errors
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
 from websearch_gateway.net.span_attributes import note_host, note_reply, note_status, note_tokens, noting_model
 from websearch_gateway.ports import Gather, Workers
+from websearch_gateway.text.numbers import utc_now
 from websearch_gateway.text.tokens import estimate_tokens
 
 MAX_TOKENS = 2000
@@ -307,7 +307,7 @@ class LlmEngine:
     workers: Workers = field(repr=False)
     evidence_tokens: int = 6000
     answer_usd: float = 0.0
-    now: Callable[[], datetime] = field(default=lambda: catalogue.utc_now(), repr=False)
+    now: Callable[[], datetime] = field(default=utc_now, repr=False)
     mark: Callable[[], str] = field(default=_fresh_mark, repr=False)
     name: str = "llm"
 

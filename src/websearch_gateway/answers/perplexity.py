@@ -11,11 +11,13 @@ from datetime import date, datetime
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.catalogue import Billed, Limits, Model
 from websearch_gateway.answers.common import (
     CUT_OFF,
     MARK_RULE,
+    Billed,
     Json,
+    Limits,
+    Model,
     applying,
     are_counts,
     count,
@@ -26,9 +28,9 @@ from websearch_gateway.answers.common import (
     objects,
     parsed,
     parsed_or_empty,
-    resolve_marks,
     typed,
 )
+from websearch_gateway.answers.draft import resolve_marks
 from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,

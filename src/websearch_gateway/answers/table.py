@@ -82,7 +82,7 @@ def _redirects(outside: Outside) -> Finish:
 
 
 def _openai_sdk(outside: Outside, key: SecretStr, base_url: str) -> Sdk:
-    from websearch_gateway.answers.openai_sdk import OpenAISdk
+    from websearch_gateway.answers.openai import OpenAISdk
 
     return OpenAISdk(outside.client, key, base_url)
 

@@ -41,14 +41,13 @@ from websearch_gateway.embedders import open_embedder, open_reranker, usd_per_mi
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.pipeline.claims import ClaimChecking
+from websearch_gateway.pipeline.claims import ClaimChecking, Verification
 from websearch_gateway.pipeline.cleaning import cleaned_answer
 from websearch_gateway.pipeline.fallback import Gathering, RawEngine
 from websearch_gateway.pipeline.guard import KNOWN_ADDRESSES, Guard, Provenance
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import CachedAnswers, R, RateLimits, Recall, SearchPipeline
-from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, HostedEngine, Reranker, State
 from websearch_gateway.results import WebSearchResponse
