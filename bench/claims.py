@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from websearch_gateway.text.markdown import split_sentences
 from websearch_gateway.text.quotes import Quotable, best_quotes
-from websearch_gateway.text.sentences import split_sentences
 from websearch_gateway.text.support import is_claim, support
 from websearch_gateway.text.tokens import words
 

@@ -21,7 +21,11 @@ import numpy as np
 from bench.fit_quotes import Numbers, fit_ranking
 from bench.quotes import markdown_of
 from websearch_gateway.text.candidates import Document, Question, candidates
-from websearch_gateway.text.multilingual import ANSWERED, Gate, Signals, gate_values, likeness, signals
+from websearch_gateway.text.ranking import LETTERS_ANSWERED as ANSWERED
+from websearch_gateway.text.ranking import Gate, likeness
+from websearch_gateway.text.ranking import LetterSignals as Signals
+from websearch_gateway.text.ranking import letter_gate_values as gate_values
+from websearch_gateway.text.ranking import letter_signals as signals
 
 FOLDS, OTHERS, MANY = 6, 4, 4
 HELD = 0.5

@@ -1,4 +1,4 @@
-"""Fit the weights of `text/reranking.py`: `python -m bench.fit_quotes FILE...`.
+"""Fit the weights of `text/ranking.py`: `python -m bench.fit_quotes FILE...`.
 
 Each FILE has the format of `bench.questions`. Prints how often the best sentence holds the known answer and how often
 the gate errs, both on articles that were left out of the fit, then the weights fitted on all.
@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from bench.quotes import markdown_of
 from websearch_gateway.embedders.static import encode
 from websearch_gateway.text.candidates import Document, Question, candidates
-from websearch_gateway.text.evidence import by_words
-from websearch_gateway.text.reranking import ANSWERED, RERANKED, Signals, gate_values, signals
+from websearch_gateway.text.ranking import ANSWERED, RERANKED, Signals, by_words, gate_values, signals
 
 FOLDS, OTHERS, STEPS = 6, 4, 300
 LONG = 8_000
@@ -66,7 +65,7 @@ def _case(title: str, text: str, answers: Sequence[str], documents: Sequence[Doc
     question = Question.of(text)
     every = candidates(question.terms, question.language, documents)
     features = question.features(every)
-    top = by_words(features)[0][:RERANKED]
+    top = by_words(features)[:RERANKED]
     right = np.array([float(any(answer in every[at].text for answer in answers)) for at in top])
     is_long = any(len(one.markdown) > LONG for one in documents)
     return Case(

@@ -18,8 +18,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from websearch_gateway.answers.extractive import LANGUAGES, compose, nearest, no_answer
+from websearch_gateway.answers.extractive import compose
+from websearch_gateway.embedders.static import encode
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery
+from websearch_gateway.text.notes import LANGUAGES, nearest, no_answer
 
 OTHERS = 4
 SEED = 11
@@ -62,7 +64,7 @@ def _asked(language: str, question: str, answers: list[str], served: list[Page],
 
 def _answer(question: str, pages: list[Page]) -> Answer:
     hits = [Hit(page.url, page.title, "", "bench") for page in pages]
-    return compose(SearchQuery(question), hits, {page.url: page for page in pages})
+    return compose(SearchQuery(question), hits, {page.url: page for page in pages}, encode=encode)
 
 
 def _is_hedged(answer: Answer) -> bool:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from websearch_gateway.answers.extractive import Findings, find_evidence
 from websearch_gateway.embedders.static import encode
 from websearch_gateway.text.candidates import Document
-from websearch_gateway.text.evidence import Findings, find_evidence
 
 OTHERS = 4
 ROOM = 720
@@ -79,7 +79,7 @@ def quotes(articles: Sequence[dict[str, Any]]) -> str:
         pages = [number, *others[:OTHERS]]
         chance.shuffle(pages)
         begun = time.process_time()
-        found = find_evidence(question, [documents[at] for at in pages], ROOM, 7, encode)
+        found = find_evidence(question, [documents[at] for at in pages], ROOM, encode, 7)
         counted.seconds.append(time.process_time() - begun)
         if not answers:
             counted.unanswerable += 1
@@ -88,7 +88,7 @@ def quotes(articles: Sequence[dict[str, Any]]) -> str:
         counted.count(found, answers, paragraph)
         counted.strangers += 1
         counted.strangers_answered += find_evidence(
-            question, [documents[at] for at in others], ROOM, 7, encode
+            question, [documents[at] for at in others], ROOM, encode, 7
         ).is_answer
     is_long = any(len(article["paragraphs"]) >= LONG for article in articles)
     return f"quotes from {'long' if is_long else 'short'} pages, five to a question\n{counted.shown(is_long)}"

@@ -1,15 +1,18 @@
 """The answer without a model is short, quotes and cites each sentence, and names the pages that it could not read."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.answers.extractive import MAX_ANSWER, MAX_PAGE, NO_ANSWER, NO_RESULTS, compose, nearest
+from websearch_gateway.answers.extractive import MAX_ANSWER, MAX_PAGE, NO_RESULTS, compose
+from websearch_gateway.embedders.static import encode
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.ports import Composer
+from websearch_gateway.text.notes import NO_ANSWER, nearest
 from websearch_gateway.text.urls import strip_trackers
 
 QUESTION = SearchQuery("How tall is the Eiffel tower?")
@@ -27,7 +30,7 @@ def page(name: str, markdown: str, **more: object) -> Page:
 
 
 def answer(query: SearchQuery, hits: list[Hit], *pages: Page) -> Answer:
-    return compose(query, hits, {page.url: page for page in pages})
+    return compose(query, hits, {page.url: page for page in pages}, encode=encode)
 
 
 def paragraphs_of(found: Answer) -> list[str]:
@@ -59,7 +62,7 @@ def test_near_sentences_that_do_not_answer_follow_a_line_that_says_so(question: 
 
 
 def test_it_is_a_composer() -> None:
-    composer: Composer = compose
+    composer: Composer = partial(compose, encode=encode)
     assert composer(QUESTION, [], {}).text == NO_RESULTS
 
 
@@ -68,10 +71,10 @@ def test_every_sentence_is_followed_by_the_mark_of_its_page() -> None:
         QUESTION,
         [hit("a"), hit("b")],
         page("a", "The Eiffel tower is 330 metres tall. Bread is nice."),
-        page("b", "Until 1930 no building was as tall as the Eiffel tower."),
+        page("b", "No building was as tall as the Eiffel tower."),
     )
     assert found.text == (
-        "The Eiffel tower is 330 metres tall. [1]\n\nUntil 1930 no building was as tall as the Eiffel tower. [2]"
+        "The Eiffel tower is 330 metres tall. [1]\n\nNo building was as tall as the Eiffel tower. [2]"
     )
     assert [(found.text[span.start : span.end], span.url, span.title) for span in found.spans] == [
         ("[1]", "https://a.example/page", "Page of a"),
@@ -109,8 +112,8 @@ def test_the_settled_citations_are_the_sentences_and_their_ranks_the_marks() -> 
     settled = finalize(QUESTION, found, responded_at=datetime.now(UTC))
     assert settled.text == found.text
     assert {(cited.rank, cited.text_snippet) for cited in settled.citations} == {
-        (1, "Eiffel tower: as tall as 81 floors"),
-        (2, "The Eiffel tower is 330 metres tall in the U.S."),
+        (1, "The Eiffel tower is 330 metres tall in the U.S."),
+        (2, "Eiffel tower: as tall as 81 floors"),
     }
     assert all(settled.text[c.start_index : c.end_index] == f"[{c.rank}]" for c in settled.citations)
     assert settled.warnings == ()
@@ -121,10 +124,10 @@ def test_two_links_to_one_page_share_its_number() -> None:
     texts = {
         "https://a.example/page?utm_source=brave": "The Eiffel tower is 330 metres tall.",
         "https://a.example/page": "Tall antennas made the Eiffel tower grow in 2022.",
-        "https://b.example/page": "Until 1930 no building was as tall as the Eiffel tower.",
+        "https://b.example/page": "No building was as tall as the Eiffel tower.",
     }
     hits = [Hit(url, "", "", "brave") for url in texts]
-    found = compose(QUESTION, hits, {url: Page(url, url, "", text) for url, text in texts.items()})
+    found = compose(QUESTION, hits, {url: Page(url, url, "", text) for url, text in texts.items()}, encode=encode)
     assert len(found.spans) == 3
     settled = finalize(QUESTION, found, responded_at=datetime.now(UTC))
     ranks = {cited.url: f"[{cited.rank}]" for cited in settled.citations}
@@ -143,7 +146,7 @@ def test_when_nothing_answers_it_says_so_and_gives_the_links() -> None:
 def test_a_source_carries_the_date_of_its_page_or_else_of_its_hit() -> None:
     hits = [Hit("https://a.example/", "", "", "brave", published="2026-01-02"), Hit("https://b.example/", "", "", "b")]
     dated = Page("https://b.example/", "https://b.example/", "", "Soup.", published="2026-03-04")
-    found = compose(QUESTION, hits, {dated.url: dated})
+    found = compose(QUESTION, hits, {dated.url: dated}, encode=encode)
     assert [source.published for source in found.sources] == ["2026-01-02", "2026-03-04"]
 
 

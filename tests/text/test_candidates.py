@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_gateway.answers.extractive import find_evidence
+from websearch_gateway.embedders.static import encode
 from websearch_gateway.text.candidates import LONGEST, SHORTEST, Document, clauses
-from websearch_gateway.text.evidence import find_evidence
 
 CLAUSE = "ผู้ดูแลประภาคารอาศัยอยู่บนเกาะนี้มาเป็นเวลาหลายปี"
 
@@ -32,5 +33,5 @@ def test_only_blanks_are_lost(text: str) -> None:
 def test_an_answer_in_a_thai_paragraph_of_a_thousand_characters_is_quoted() -> None:
     story = " ".join([CLAUSE] * 12)
     page = f"{story} ประภาคารสเกอร์รีสร้างขึ้นในปี 1901 โดยบริษัทของมารี {story}"
-    found = find_evidence("ประภาคารสเกอร์รีสร้างขึ้นในปีใด", [Document("", page)], 800)
+    found = find_evidence("ประภาคารสเกอร์รีสร้างขึ้นในปีใด", [Document("", page)], 800, encode)
     assert any("1901" in one.text for one in found.sentences)

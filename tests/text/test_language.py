@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_gateway.answers.extractive import find_evidence
+from websearch_gateway.embedders.static import encode
 from websearch_gateway.text.candidates import Document
-from websearch_gateway.text.evidence import find_evidence
-from websearch_gateway.text.language import language_of, language_tokens, query_terms
+from websearch_gateway.text.tokens import language_of, query_terms, tokens_of_each
 
 
 @pytest.mark.parametrize(
@@ -71,12 +72,12 @@ def test_any_text_has_a_language(text: str) -> None:
     ],
 )
 def test_forms_of_a_word_are_one_token(language: str, one: str, other: str) -> None:
-    first, second = language_tokens([one, other], language)
+    first, second = tokens_of_each([one, other], language)
     assert first == second
 
 
 def test_vietnamese_words_that_differ_in_tone_alone_stay_apart() -> None:
-    assert len(set(map(tuple, language_tokens(["ma", "má", "mã", "mạ"], "vi")))) == 4
+    assert len(set(map(tuple, tokens_of_each(["ma", "má", "mã", "mạ"], "vi")))) == 4
 
 
 @pytest.mark.parametrize(
@@ -100,10 +101,10 @@ def test_function_words_of_a_question_do_not_count(language: str, question: str,
     ],
 )
 def test_a_question_of_one_character_is_answered(question: str, page: str) -> None:
-    found = find_evidence(question, [Document("", page)], 720)
+    found = find_evidence(question, [Document("", page)], 720, encode)
     assert question in found.sentences[0].text
     assert found.is_answer
 
 
 def test_a_question_of_one_character_is_not_answered_by_a_page_without_it() -> None:
-    assert find_evidence("茶", [Document("", "岛上全年都会下雨。守塔人养了两只羊。")], 720).sentences == ()
+    assert find_evidence("茶", [Document("", "岛上全年都会下雨。守塔人养了两只羊。")], 720, encode).sentences == ()

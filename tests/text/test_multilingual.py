@@ -2,9 +2,10 @@ from typing import NamedTuple
 
 import pytest
 
+from websearch_gateway.answers.extractive import find_evidence
+from websearch_gateway.embedders.static import encode
 from websearch_gateway.text.candidates import Document, candidates
-from websearch_gateway.text.evidence import find_evidence
-from websearch_gateway.text.multilingual import likeness, runs
+from websearch_gateway.text.ranking import likeness, runs
 
 KEEPER = (
     "Der Fabrikant von Waffen hieß Olaf Berg. Im Winter fiel viel Schnee auf die Insel. Ann kam im Jahr 1901 aus "
@@ -13,7 +14,7 @@ KEEPER = (
 
 
 def quoted(query: str, page: str, room: int = 800, hedge: int = 80) -> list[str]:
-    return [one.text for one in find_evidence(query, [Document("", page)], room, 7, hedge=hedge).sentences]
+    return [one.text for one in find_evidence(query, [Document("", page)], room, encode, 7, hedge=hedge).sentences]
 
 
 def test_a_further_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_before_it() -> None:
@@ -100,14 +101,14 @@ CASES = [
 
 @pytest.mark.parametrize(("story", "question", "answer"), CASES)
 def test_the_answering_page_is_quoted_first_and_without_a_hedge(story: Story, question: str, answer: str) -> None:
-    found = find_evidence(question, [Document("", story.other), Document("", story.about)], 720)
+    found = find_evidence(question, [Document("", story.other), Document("", story.about)], 720, encode)
     assert answer in found.sentences[0].text
     assert found.is_answer
 
 
 @pytest.mark.parametrize(("story", "question", "answer"), CASES)
 def test_a_page_about_something_else_is_not_an_answer(story: Story, question: str, answer: str) -> None:
-    assert not find_evidence(question, [Document("", story.other)], 720).is_answer
+    assert not find_evidence(question, [Document("", story.other)], 720, encode).is_answer
 
 
 PAGE = (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.sentences import split_sentences
+from websearch_gateway.text.markdown import split_sentences
 
 SCRAPS = (
     "a",

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
 from websearch_gateway.ports import MOST_RERANKED
-from websearch_gateway.text.candidates import Document
+from websearch_gateway.text.candidates import DANGLING, PRONOUN, Candidate, Document, Question, candidates
 from websearch_gateway.text.chunk import PDF, at_page, page_of
-from websearch_gateway.text.evidence import Evidence, find_evidence
-from websearch_gateway.text.evidence import shortlist as _shortlist
+from websearch_gateway.text.notes import nearest, no_answer
+from websearch_gateway.text.ranking import Ranked, rank
 from websearch_gateway.text.sanitise import without_orders
+from websearch_gateway.text.tokens import query_terms
 from websearch_gateway.text.urls import canonical, host
 
 if TYPE_CHECKING:
-    from websearch_gateway.text.reranking import Encode
+    from websearch_gateway.text.ranking import Encode
 
 
 MAX_ANSWER = 800
@@ -58,11 +59,18 @@ class _Source:
 
 
 def shortlist(
-    query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], encode: Encode | None = None
+    query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], encode: Encode
 ) -> list[tuple[int, str]]:
-    """The sentences that `compose` would choose from; a `ports.Shortlist`."""
+    """The number and text of the sentences that `compose` would choose from, best first; a `ports.Shortlist`.
+
+    The text has the sentence before one that begins with a pronoun.
+    """
     documents, _ = _documents(query, hits, pages)
-    return _shortlist(query.text, documents, MOST_RERANKED, encode)
+    _, found, ranked = _ranked(query.text, documents, encode)
+    best = [(at, found[at]) for at in ranked.order[:MOST_RERANKED]]
+    return [
+        (at, f"{one.before} {one.text}" if one.before and PRONOUN.match(one.text) else one.text) for at, one in best
+    ]
 
 
 def compose(
@@ -70,7 +78,8 @@ def compose(
     hits: Sequence[Hit],
     pages: Mapping[str, Page],
     preferred: Sequence[int] = (),
-    encode: Encode | None = None,
+    *,
+    encode: Encode,
 ) -> Answer:
     """Quote the sentences that answer `query` from the first `query.max_results` hits; a `ports.Composer`.
 
@@ -82,7 +91,7 @@ def compose(
     which find sentences that use other words than the question.
     """
     documents, sources = _documents(query, hits, pages)
-    found = find_evidence(query.text, documents, MAX_ANSWER, _LONGEST_MARK, encode, LONGEST_HEDGE, preferred)
+    found = find_evidence(query.text, documents, MAX_ANSWER, encode, _LONGEST_MARK, LONGEST_HEDGE, preferred)
     hedge = "" if found.is_answer or not found.sentences else nearest(found.language)
     text, spans = _cited(hedge, found.sentences, sources)
     return Answer(
@@ -119,9 +128,9 @@ def _bounded(sources: Sequence[_Source]) -> list[_Source]:
     bounded = list(sources)
     left = MAX_EFFORT
     shortest_first = sorted(range(len(sources)), key=lambda place: len(sources[place].document.markdown))
-    for rank, place in enumerate(shortest_first):
+    for done, place in enumerate(shortest_first):
         source = sources[place]
-        text, effort = _beginning(source.document.markdown[:MAX_PAGE], left // (len(sources) - rank))
+        text, effort = _beginning(source.document.markdown[:MAX_PAGE], left // (len(sources) - done))
         left -= effort
         if (whole := len(source.document.markdown)) > len(text):
             faults = (*source.faults, TOO_LONG.format(len(text), whole))
@@ -170,41 +179,198 @@ def _warnings(sources: Iterable[_Source]) -> tuple[str, ...]:
     return tuple(f"{fault}: {', '.join(dict.fromkeys(names))}." for fault, names in hosts.items())
 
 
-NO_ANSWER = "No page answers this directly."
-_NEAREST = "No page answers this directly; nearest:"
+CLOSE, CLOSE_BY_LETTERS = 3.0, 5.0
+"""The largest distance in score from the best sentence at which another one is also quoted: in English, elsewhere."""
 
-_SENTENCES = {
-    "ar": ("لا توجد صفحة تجيب عن هذا مباشرة.", "لا توجد صفحة تجيب عن هذا مباشرة؛ الأقرب:"),
-    "de": ("Keine Seite beantwortet das direkt.", "Keine Seite beantwortet das direkt; am nächsten kommt:"),
-    "el": ("Καμία σελίδα δεν το απαντά άμεσα.", "Καμία σελίδα δεν το απαντά άμεσα· το πλησιέστερο:"),
-    "es": (
-        "Ninguna página responde a esto directamente.",
-        "Ninguna página responde directamente; lo más cercano:",
-    ),
-    "fr": ("Aucune page n’y répond directement.", "Aucune page n’y répond directement ; le plus proche :"),
-    "hi": ("कोई पृष्ठ इसका सीधा उत्तर नहीं देता।", "कोई पृष्ठ इसका सीधा उत्तर नहीं देता; निकटतम:"),
-    "it": ("Nessuna pagina risponde direttamente.", "Nessuna pagina risponde direttamente; il più vicino:"),
-    "ja": ("直接答えるページはありません。", "直接答えるページはありません。最も近いもの："),
-    "ko": ("직접 답하는 페이지가 없습니다.", "직접 답하는 페이지가 없습니다. 가장 가까운 내용:"),
-    "nl": ("Geen pagina beantwoordt dit direct.", "Geen pagina beantwoordt dit direct; het dichtst erbij:"),
-    "pt": ("Nenhuma página responde diretamente.", "Nenhuma página responde diretamente; o mais próximo:"),
-    "ro": ("Nicio pagină nu răspunde direct.", "Nicio pagină nu răspunde direct; cel mai apropiat:"),
-    "ru": ("Ни одна страница не отвечает на это прямо.", "Ни одна страница не отвечает на это прямо; ближе всего:"),
-    "th": ("ไม่มีหน้าใดตอบคำถามนี้โดยตรง", "ไม่มีหน้าใดตอบคำถามนี้โดยตรง ใกล้เคียงที่สุด:"),
-    "tr": ("Hiçbir sayfa bunu doğrudan yanıtlamıyor.", "Hiçbir sayfa bunu doğrudan yanıtlamıyor; en yakını:"),
-    "vi": ("Không có trang nào trả lời trực tiếp.", "Không có trang nào trả lời trực tiếp; gần nhất:"),
-    "zh": ("没有网页直接回答这个问题。", "没有网页直接回答这个问题；最接近的是："),
-}
+MOST = 4
+"""The most sentences of an answer, besides those that they point at."""
 
-LANGUAGES = ("en", *_SENTENCES)
-"""The languages that a hedge can be in."""
+NEAREST = 3
+"""The same if none probably answers."""
 
+ENOUGH = 0.28
+"""The minimum share of the question's words that the best sentence and its context must contain to be quoted."""
 
-def no_answer(language: str) -> str:
-    """The sentence for an answer that quotes nothing. `language` is an ISO 639-1 code; English for an unknown one."""
-    return _SENTENCES.get(language, (NO_ANSWER, ""))[0]
+ENOUGH_OF_AN_ANSWER = 0.2
+"""The same in English for a sentence that probably answers: without it "It was lit in 1901." of a page on fireworks
+would tell when a lighthouse was lit. It costs one of 260 questions that a page answers."""
+
+ENOUGH_BIGRAMS = 0.1
+"""`ENOUGH` for scripts split into bigrams: many of these join the end of one word to the beginning of the next."""
+
+_IN_BIGRAMS = frozenset(("zh", "ja", "ko", "th"))
+
+_ANTECEDENT = 3
+"""The largest distance, in sentences, at which to look for the noun that a pronoun refers to."""
+
+RIVAL = 1
+"""A further sentence may have this many words of the question less than the best one."""
+
+SAME = 0.75
+"""Two sentences are duplicates if they share this part of the words of the shorter one."""
 
 
-def nearest(language: str) -> str:
-    """The line above quotes that are near the question but do not answer it. `language` as in `no_answer`."""
-    return _SENTENCES.get(language, ("", _NEAREST))[1]
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence without its Markdown marks; `document` is the index of its page."""
+
+    text: str
+    document: int
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The sentences closest to a question, the best first and the others in the order of their pages.
+
+    `is_answer`: whether they probably answer it. `language` is that of the question, ISO 639-1.
+    """
+
+    sentences: tuple[Evidence, ...]
+    is_answer: bool
+    language: str
+
+
+def find_evidence(
+    query: str,
+    documents: Sequence[Document],
+    max_characters: int,
+    encode: Encode,
+    overhead: int = 0,
+    hedge: int = 0,
+    preferred: Sequence[int] = (),
+) -> Findings:
+    """The sentences that answer `query`, without duplicates; empty if none is close enough.
+
+    They come from prose, lists and tables, never from headings, code or runs of links. A sentence that points at one
+    before it ("It is ...", "Under the deal ...") is quoted together with that one, or another is taken. A further one
+    is quoted only if it adds a word of the question or the kind of thing asked for; none only repeats the question.
+
+    Args:
+        max_characters: the most characters of all sentences together.
+        encode: gives the vectors of words, which are used for English questions.
+        overhead: the characters that each sentence costs in addition to its own.
+        hedge: the characters to keep free if no sentence probably answers.
+        preferred: the numbers of `shortlist` in a better order.
+    """
+    question, found, ranked = _ranked(query, documents, encode)
+    ranked = _preferring(ranked, preferred)
+    if not ranked.order or not _is_near(question, found[ranked.order[0]], is_certain=ranked.is_answer):
+        return Findings((), False, question.language)
+    best = ranked.order[0]
+    is_english = question.language == "en"
+    close = CLOSE if is_english else CLOSE_BY_LETTERS
+    near = [at for at in ranked.order if ranked.scores[at] >= ranked.scores[best] - close]
+    if ranked.given.isdisjoint(near):
+        near += [at for at in ranked.order if at in ranked.given][:1]
+    most, room = (MOST, max_characters) if ranked.is_answer else (NEAREST, max_characters - hedge)
+    # In other languages endings and compounds hide too many words of the question to tell what a sentence adds.
+    quotes = _Quotes(question, found, room, overhead, most, strict=is_english and ranked.is_answer)
+    for at in near:
+        quotes.add(found[at], has_kind=at in ranked.given)
+    if not quotes.runs:  # better a pronoun without its noun than no quote
+        quotes.take([found[best]])
+    first, *others = quotes.runs or [[]]
+    read = [first, *sorted(others, key=lambda run: (run[0].document, run[0].order))] if first else []
+    told = tuple(Evidence(_joined(run), run[0].document) for run in read)
+    return Findings(told, ranked.is_answer, question.language)
+
+
+def _ranked(query: str, documents: Sequence[Document], encode: Encode) -> tuple[Question, Sequence[Candidate], Ranked]:
+    question = Question.of(query)
+    found = candidates(question.terms, question.language, documents)
+    return question, found, rank(question, found, encode)
+
+
+def _preferring(ranked: Ranked, preferred: Sequence[int]) -> Ranked:
+    """The ranking with the preferred sentences in their order; the best place has the best score all the same."""
+    first = ranked.order[: len(preferred)]
+    if set(first) != set(preferred):
+        return ranked
+    scores = {**ranked.scores, **{at: ranked.scores[old] for at, old in zip(preferred, first, strict=True)}}
+    return ranked._replace(order=[*preferred, *ranked.order[len(first) :]], scores=scores)
+
+
+def _is_near(question: Question, best: Candidate, *, is_certain: bool) -> bool:
+    around = best.beside | best.above | frozenset(best.words)
+    enough = ENOUGH_BIGRAMS if question.language in _IN_BIGRAMS else ENOUGH
+    if is_certain:
+        enough = ENOUGH_OF_AN_ANSWER if question.language == "en" else 0
+    return sum(term in around for term in question.terms) >= enough * len(question.terms)
+
+
+class _Quotes:
+    """The quotes of an answer: runs of neighbouring sentences, none of which begins by pointing at one before it.
+
+    `strict`: a further sentence must add something.
+    """
+
+    def __init__(
+        self, question: Question, found: Sequence[Candidate], room: int, overhead: int, most: int, *, strict: bool
+    ) -> None:
+        self.runs: list[list[Candidate]] = []
+        self._question, self._strict = question, strict
+        self._found = {(one.document, one.order): one for one in found}
+        self._room, self._overhead, self._most, self._quoted = room, overhead, most, 0
+
+    def add(self, one: Candidate, *, has_kind: bool) -> None:
+        """Quote a sentence if it says something that nothing before it says, and there is room."""
+        said = [other for run in self.runs for other in run]
+        if self._quoted >= self._most or any(_repeats(one, other) for other in said):
+            return
+        if said and self._strict and not has_kind and not self._adds(one, said):
+            return
+        if (run := self._from_its_noun(one)) is None or repeats_question(self._question, run):
+            return
+        for known_run in self.runs:
+            if known_run[-1] in run:  # its noun is quoted already
+                rest = run[run.index(known_run[-1]) + 1 :]
+                if (cost := sum(1 + len(each.text) for each in rest)) <= self._room:
+                    known_run += rest
+                    self._room -= cost
+                    self._quoted += 1
+                return
+        self.take(run)
+
+    def _adds(self, one: Candidate, said: Sequence[Candidate]) -> bool:
+        """Whether it has a word of the question that `said` lacks, or as many as the best one, or goes on from it."""
+        asked, best = set(self._question.terms), self.runs[0][-1]
+        own, known = asked.intersection(one.own), {term for other in said for term in other.own}
+        goes_on = bool(own) and one.before == best.text and bool(DANGLING.match(one.text))
+        return goes_on or bool(own - known) or len(own) >= max(2, len(asked.intersection(best.own)) - RIVAL)
+
+    def take(self, run: list[Candidate]) -> None:
+        """Quote these neighbours, if there is room."""
+        cost = len(_joined(run)) + self._overhead
+        if cost <= self._room:
+            self.runs.append(run)
+            self._room -= cost
+            self._quoted += 1
+
+    def _from_its_noun(self, one: Candidate) -> list[Candidate] | None:
+        """The sentences from the one that `one` points at, to `one`; None if that is not near."""
+        run = [one]
+        while DANGLING.match(run[0].text):
+            place, number = run[0].order
+            before = self._found.get((one.document, (place, number - 1)))
+            if len(run) > _ANTECEDENT or before is None or before.paragraph is not one.paragraph or not run[0].before:
+                return None
+            run.insert(0, before)
+        return run
+
+
+def _joined(run: Sequence[Candidate]) -> str:
+    """The text of neighbours. Scripts without spaces have none between sentences."""
+    text = ""
+    for one in run:
+        text += ("" if not text or text[-1] in "。！？｡" else " ") + one.text
+    return text
+
+
+def repeats_question(question: Question, run: Sequence[Candidate]) -> bool:
+    """Whether sentences say nothing but the words of the question."""
+    return not set(query_terms(_joined(run), question.language)).difference(question.terms)
+
+
+def _repeats(one: Candidate, other: Candidate) -> bool:
+    own, others = frozenset(one.own), frozenset(other.own)
+    return len(own & others) >= SAME * min(len(own), len(others))

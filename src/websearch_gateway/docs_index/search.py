@@ -30,8 +30,7 @@ from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.chunk import window
-from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines
-from websearch_gateway.text.sentences import sentences_of
+from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines, sentences_of
 from websearch_gateway.text.tokens import estimate_tokens, query_terms
 
 if TYPE_CHECKING:

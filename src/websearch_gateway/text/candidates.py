@@ -11,11 +11,9 @@ from itertools import chain, pairwise
 from websearch_gateway.models import Passage
 from websearch_gateway.text.answer_kinds import Kind, asked_for
 from websearch_gateway.text.chunk import chunk
-from websearch_gateway.text.language import language_of, language_tokens, query_terms
-from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines, plain
+from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines, plain, split_sentences
 from websearch_gateway.text.passages import bm25, inverse_document_frequency
-from websearch_gateway.text.sentences import split_sentences
-from websearch_gateway.text.tokens import is_character, words
+from websearch_gateway.text.tokens import is_character, language_of, query_terms, tokens_of_each, words
 
 PASSAGES = 12
 """The number of best passages, of all pages together, that are searched for sentences."""
@@ -145,7 +143,7 @@ def candidates(terms: Sequence[str], language: str, documents: Sequence[Document
         for index, document in enumerate(documents)
         for place, passage in enumerate(chunk(document.markdown))
     ]
-    texts = language_tokens((" ".join((*p.section_path, p.text)) for _, _, p in passages), language)
+    texts = tokens_of_each((" ".join((*p.section_path, p.text)) for _, _, p in passages), language)
     whole = _inside(terms, texts, language)
     scores = bm25(terms, [[whole.get(token, token) for token in tokens] for tokens in texts])
     best = sorted(range(len(passages)), key=lambda at: -scores[at])[:PASSAGES]
@@ -185,7 +183,7 @@ def _sentences(
     page = list(_lines(passage.text))
     headers = sorted({line.header for line in page})
     texts = [*(line.text for line in page), *headers, " ".join((title[:MAX_SENTENCE], *passage.section_path))]
-    tokens = [[whole.get(token, token) for token in said] for said in language_tokens(texts, language)]
+    tokens = [[whole.get(token, token) for token in said] for said in tokens_of_each(texts, language)]
     header = dict(zip(headers, tokens[len(page) :], strict=False))
     above = frozenset(tokens[-1])
     paragraphs = _paragraphs(page, tokens)
@@ -327,7 +325,7 @@ class Question:
     def of(cls, text: str) -> Question:
         """Read a question in any of the languages."""
         language = language_of(text)
-        pairs = frozenset(pairwise(language_tokens([text], language)[0]))
+        pairs = frozenset(pairwise(tokens_of_each([text], language)[0]))
         names = frozenset(query_terms(" ".join(_NAMED.findall(text)), language))
         kind = asked_for(text, language)
         said = kind.said_in(text) if kind else frozenset[str]()

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from urllib.parse import urldefrag
 
 from websearch_gateway.models import Passage
-from websearch_gateway.text.markdown import LONGEST_MARKED, Block, blocks, plain
-from websearch_gateway.text.sentences import prose_sentences, split_sentences
+from websearch_gateway.text.markdown import LONGEST_MARKED, Block, blocks, plain, prose_sentences, split_sentences
 from websearch_gateway.text.tokens import estimate_tokens
 
 DEFAULT_SIZE = 512

@@ -20,9 +20,8 @@ from itertools import accumulate
 from typing import Protocol
 
 from websearch_gateway.models import Span
-from websearch_gateway.text.markdown import LINK, item_marker_end
+from websearch_gateway.text.markdown import LINK, item_marker_end, split_sentences
 from websearch_gateway.text.sanitise import code_pieces
-from websearch_gateway.text.sentences import split_sentences
 from websearch_gateway.text.urls import canonical, find_urls, host, strip_trackers, tracker_pieces
 
 NEAR = 80

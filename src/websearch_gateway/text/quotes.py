@@ -15,9 +15,8 @@ from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote as percent_encoded
 
-from websearch_gateway.text.markdown import blocks, lines, plain
+from websearch_gateway.text.markdown import blocks, lines, plain, sentences_of
 from websearch_gateway.text.numbers import UNITS, quantity
-from websearch_gateway.text.sentences import sentences_of
 from websearch_gateway.text.tokens import STOP_WORDS, UNSPACED, fold, stems, words
 
 

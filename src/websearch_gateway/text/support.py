@@ -13,7 +13,6 @@ from itertools import combinations, pairwise
 from typing import Literal
 
 from websearch_gateway.text.chunk import chunk
-from websearch_gateway.text.language import language_of
 from websearch_gateway.text.numbers import UNITS, unit_named
 from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.quotes import (
@@ -27,7 +26,7 @@ from websearch_gateway.text.quotes import (
     stem_set,
     word_set,
 )
-from websearch_gateway.text.tokens import query_terms, stems, words
+from websearch_gateway.text.tokens import language_of, query_terms, stems, words
 
 Difference = Literal["number", "negation", "operator", "name", "order", "condition", "speaker", "cell"]
 

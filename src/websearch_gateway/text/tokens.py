@@ -1,7 +1,13 @@
-"""Splits text into tokens for search: words folded, stemmed, and in scripts without spaces split into bigrams."""
+"""The language of a question, and the tokens of texts for search: words folded and stemmed; in scripts without spaces,
+pairs of characters.
+
+Language detection libraries need sentences: they are unreliable for a question of five words that contains a name. So
+the script decides, else the letters and function words of each language.
+"""
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -89,22 +95,210 @@ def tokens(text: str) -> list[str]:
     return tokens_of_each([text])[0]
 
 
-def tokens_of_each(texts: Iterable[str]) -> list[list[str]]:
-    """The `tokens` of each text. Much cheaper than separate calls, since it stems each distinct word only once."""
-    split = [words(text) for text in texts]
+def tokens_of_each(texts: Iterable[str], language: str = "en") -> list[list[str]]:
+    """The `tokens` of each text in a language. Much cheaper than separate calls: it stems each distinct word once."""
+    if language in _WITHOUT_RULES:
+        split, stemmed = [words(text) for text in texts], stems
+    else:
+        split, stemmed = [_letters(text) for text in texts], functools.partial(_stemmed, code=language)
     vocabulary = list(set().union(*split))
-    stem = dict(zip(vocabulary, stems(vocabulary), strict=True))
+    stem = dict(zip(vocabulary, stemmed(vocabulary), strict=True))
     return [list(map(stem.__getitem__, found)) for found in split]
 
 
-def query_terms(query: str) -> list[str]:
+def query_terms(query: str, language: str = "en") -> list[str]:
     """The distinct tokens of a query without stop words, in order; all tokens if it has only stop words."""
-    asked = words(query)
-    content = [word for word in asked if word not in STOP_WORDS]
-    return list(dict.fromkeys(stems(content or asked)))
+    if language in _WITHOUT_RULES:
+        asked = words(query)
+        content = [word for word in asked if word not in STOP_WORDS]
+        return list(dict.fromkeys(stems(content or asked)))
+    asked, stop_words = _letters(query), _stop_words(language)
+    content = [word for word in asked if word not in stop_words and fold(word) not in stop_words]
+    return list(dict.fromkeys(_stemmed(content or asked, language)))
 
 
 def estimate_tokens(text: str) -> int:
     """The approximate number of tokens for a language model: one per four characters, one per CJK character."""
     unspaced = 0 if text.isascii() else sum(map(len, _UNSPACED_RUN.findall(text)))
     return unspaced + (len(text) - unspaced + 3) // 4
+
+
+_LONGEST_QUESTION = 1_000
+_SCRIPTS = (
+    ("ja", "[\u3040-\u30ff]"),
+    ("ko", "[\uac00-\ud7af]"),
+    ("zh", "[\u3400-\u9fff]"),
+    ("th", "[\u0e00-\u0e7f]"),
+    ("hi", "[\u0900-\u097f]"),
+    ("bn", "[\u0980-\u09ff]"),
+    ("ta", "[\u0b80-\u0bff]"),
+    ("ka", "[\u10a0-\u10ff]"),
+    ("hy", "[\u0530-\u058f]"),
+    ("he", "[\u0590-\u05ff]"),
+    ("el", "[\u0370-\u03ff]"),
+    ("fa", "[پچژگک]"),
+    ("ar", "[\u0600-\u06ff]"),
+    ("uk", "[іїєґІЇЄҐ]"),
+    ("ru", "[\u0400-\u04ff]"),
+    ("es", "[¿¡]"),
+)
+_LETTERS = (
+    ("de", "[ßäöü]"),
+    ("es", "[ñáéíóú]"),
+    ("fr", "[çèêëîïôûùœà]"),
+    ("it", "[àèìòù]"),
+    ("pt", "[ãõâêçáéíóú]"),
+    ("pl", "[ąćęłńśźż]"),
+    ("cs", "[ěščřžůť]"),
+    ("ro", "[ăâîșțşţ]"),
+    ("tr", "[ğışçöü\u0307]"),
+    ("hu", "[őűáéöü]"),
+    ("sv", "[åäö]"),
+    ("da", "[åæø]"),
+)
+# A match of one of these counts more than a function word.
+_MARKS = (
+    ("de", r"^was (?:war|hat|ist|sind|[^\W\d_]{3,}(?:en|et|te|ten|eibt|elt|ert))\b"),
+    ("tr", r"(?<=\w)['’](?:n?[ıiuü]n|[dt][ae]n?|n?d[ae]n?|y?l[ae]\b|[sy]?[ıiuü]|y?[ae]|l[ae]r\w*)\b"),
+    ("vi", r"[ơưđạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]|\bgì\b"),
+)
+_WORDS = {
+    "en": "the of and is are was were what who when where which how why did does do in to a for many much it has have "
+    "on at by from with as an i you no be can or se pe me art des sale van war hat die car plus men",
+    "de": "der die das den dem ein eine ist sind war wer wie was wo wann warum welche welcher welches und von im "
+    "in zu mit nicht wurde hat viele auf fur wird werden worden unter bei nach aus welchen welchem wem wen wessen man "
+    "des weshalb wieso womit wofur worauf woraus worin wodurch woran wohin woher wieviel gab haben konnen sich als "
+    "einen einer einem wogegen wozu wovon nachdem zur zum vor oft",
+    "fr": "le la les des du un une est sont etait qui que quel quelle quels quelles quand comment pourquoi combien ou "
+    "et dans de en par pour sur au aux a",
+    "es": "el la los las un una es son fue era que quien cuando donde como cual cuales cuanto cuantos por para con en "
+    "y de del al se su",
+    "it": "il lo la gli le un una e sono era chi che cosa quando dove come quale quali quanto quanti perche di del "
+    "della nel nella per con in",
+    "pt": "o a os as um uma e sao foi era quem que quando onde como qual quais quanto quantos por para com em no na "
+    "do da dos das de",
+    "nl": "de het een is zijn was wie wat waar wanneer hoe waarom welke en van in op met voor niet veel",
+    "pl": "jest sa byl byla kto co gdzie kiedy jak dlaczego ktory ktora ile w na z do i nie sie przez",
+    "cs": "je jsou byl byla kdo co kde kdy jak proc ktery ktera kolik v na z do a se pro",
+    "sv": "ar var vem vad nar hur varfor vilken vilket vilka och i pa av till en ett det som med for manga",
+    "da": "er var hvem hvad hvor hvornar hvordan hvorfor hvilken hvilket og i pa af til en et det som med for mange",
+    "no": "er var hvem hva hvor nar hvordan hvorfor hvilken hvilket og i pa av til en et det som med for mange",
+    "fi": "on ovat oli kuka mika missa milloin miten miksi kuinka ja ei se joka mita",
+    "tr": "ve bir bu ne kim nerede nasil neden nicin hangi hangisi kac mi midir ile icin kadar zaman nedir kimdir olan "
+    "olarak gore sonra nereye kimi kimdi kimin neydi neyi ilk nelerdir degil daha ise adi",
+    "ro": "este sunt era cine ce unde cand cum care cat cate cati si in de la pe cu din a al ale un o pentru nu avut "
+    "au fost ai lui cui se ii prin catre spre cele dintre",
+    "hu": "a az es ki mi hol mikor hogyan miert melyik hany van volt egy nem mennyi",
+    "vi": "cua bao nhieu nao nam cac nguoi duoc trong mot gi ai nhung thi",
+    "id": "yang di ke dari apa siapa kapan dimana bagaimana mengapa berapa adalah dan ini itu dengan untuk pada",
+}
+_KNOWN = {language: frozenset(words.split()) for language, words in _WORDS.items()}
+_SPOKEN = re.compile(r"[^\W\d_]+")
+
+
+def function_words(language: str) -> frozenset[str]:
+    """The folded function words of a language; empty if it is recognised by its script."""
+    return _KNOWN.get(language, frozenset())
+
+
+def language_of(text: str) -> str:
+    """The ISO 639-1 code of the language of a question; `en` if nothing indicates another one."""
+    text = text[:_LONGEST_QUESTION].lower()
+    for language, letters in _SCRIPTS:
+        if re.search(letters, text):
+            return language
+    scores = dict.fromkeys(_KNOWN, 0.0)
+    for word in _SPOKEN.findall(text):
+        folded = fold(word).replace("ı", "i").replace("ł", "l").replace("ø", "o")
+        for language, known in _KNOWN.items():
+            scores[language] += folded in known
+    for weight, signs in ((0.5, _LETTERS), (1.5, _MARKS)):
+        for language, pattern in signs:
+            scores[language] += weight * len(re.findall(pattern, text))
+    return max(scores, key=lambda language: scores[language])
+
+
+_STEMMERS = {
+    "ar": "arabic",
+    "cs": "czech",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "es": "spanish",
+    "fa": "persian",
+    "fi": "finnish",
+    "fr": "french",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "id": "indonesian",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+    "tr": "turkish",
+    "uk": "russian",
+}
+_STOP = {
+    "de": "der die das den dem des ein eine einen einem einer und oder ist sind war waren wird werden wurde wurden "
+    "von vom zu zum zur mit für im in am an auf aus bei nach über um als auch nicht es er sie sich hat hatte "
+    "haben wer wie wo wann warum was wen wem welche welcher welches welchen welchem wieviel wieviele viele "
+    "viel dass durch",
+    "es": "el la los las un una unos unas de del y o en que qué es son era eran fue fueron por para con sin se su "
+    "sus al como cómo cual cuál cuáles cuando cuándo donde dónde quien quién quiénes cuánto cuánta cuántos "
+    "cuántas ha había lo",
+    "fr": "le la les l un une des du de d et ou est sont était dans en au aux par pour avec sans que qui quoi quand "
+    "où comment combien quel quelle quels quelles ce se sa son ses pas ne a il elle",
+    "it": "il lo la i gli le un uno una di del della dei delle e o è sono era in nel nella per con che chi cosa "
+    "come dove quando quanto quanti quanta quante quale quali da al alla si ha",
+    "nl": "de het een en of is zijn was waren van in op te met voor door aan bij wat wie waar wanneer hoe welke "
+    "hoeveel",
+    "pt": "o a os as um uma de do da dos das e ou é são foi em no na nos nas por para com que quem qual quais "
+    "quando onde como quanto quantos quantas se ao",
+    "ro": "un o al a ai ale de la în din pe cu și sau este sunt era au fost care ce cine când unde cum cât câți "
+    "câte cât pentru prin se lui sa",
+    "tr": "bir ve ile bu şu o için de da mi mı mu mü ne kim nerede nasıl neden niçin kaç hangi zaman olan olarak "
+    "kaçtır nedir kimdir hangisi nereye",
+    "vi": "là của và các những một có được trong cho với ở vào đã bị gì ai nào đâu khi bao nhiêu tại sao như thế từ",
+    "ru": "и в во на с со к ко по о об от из за для что это как кто где когда почему какой какая какое какие какую "
+    "каким каком сколько чем чего кого кому был была было были есть не у ли его её их который которая которые",
+    "ar": "من في على إلى عن ما ماذا متى أين كيف كم هل هو هي هذا هذه التي الذي كان كانت أن إن و أي مع لماذا هناك تم عدد",
+    "hi": "का की के को में से पर है हैं था थी थे और एक यह वह क्या कौन कब कहाँ कैसे किस किसने किसके कितने कितनी "
+    "कितना ने लिए हो गया गई किया कि जो भी द्वारा तक कौनसा सा सी",
+    "el": "ο η το οι τα του της των τον την και ή σε στο στη στην στον στα με για από που πώς πού πότε ποιος ποια "
+    "ποιο ποιοι ποιες πόσα πόσο πόσοι τι είναι ήταν να θα δεν ένα μια ένας",
+}
+"""Stop words, unfolded. For other languages, the function words of `language` are used."""
+
+_WITHOUT_RULES = frozenset(("en", "ja", "ko", "th", "zh"))
+"""English, and languages whose scripts have no spaces."""
+
+_TONAL = frozenset(("vi",))
+"""Languages in which an accent makes another word."""
+
+# Letters with their vowel signs, which are marks in Indic scripts, and vowel points, which Arabic may leave out.
+_ENDING_LETTERS = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u064b-\u0652])+")
+_POINTS = re.compile(r"[\u064b-\u0652\u0640]+")
+# Arabic joins "and", "with", "as" and "the" to the next word. The rules follow the light stemmer of Larkey and others.
+_CLITICS = re.compile(r"^(?:[وف]?[بك]?ال|[وف]?لل|و(?=\w{4}))(?=\w{3})")
+_DIGITS = {zero + digit: str(digit) for zero in (0x660, 0x6F0, 0x966) for digit in range(10)}
+
+
+@functools.cache
+def _stop_words(code: str) -> frozenset[str]:
+    return frozenset(_STOP[code].split()) if code in _STOP else function_words(code)
+
+
+def _letters(text: str) -> list[str]:
+    return _ENDING_LETTERS.findall(_POINTS.sub("", unicodedata.normalize("NFC", text.lower())).translate(_DIGITS))
+
+
+def _stemmed(words: Sequence[str], code: str) -> list[str]:
+    # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.
+    if code == "ar":
+        words = [_CLITICS.sub("", word) for word in words]
+    stems = Stemmer.Stemmer(_STEMMERS[code]).stemWords(words) if code in _STEMMERS else words
+    return list(stems) if code in _TONAL else [fold(stem) for stem in stems]

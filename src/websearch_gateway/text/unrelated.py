@@ -15,8 +15,7 @@ from itertools import pairwise
 from urllib.parse import unquote_plus, urlsplit
 
 from websearch_gateway.models import Hit
-from websearch_gateway.text.language import function_words, language_of, language_tokens, query_terms
-from websearch_gateway.text.tokens import UNSPACED, fold
+from websearch_gateway.text.tokens import UNSPACED, fold, function_words, language_of, query_terms, tokens_of_each
 
 FEWEST_ROWS = 5
 """With fewer unrelated rows a page is left to the caller: the vendor may have found nothing better."""
@@ -110,7 +109,7 @@ class _Wanted:
         return not self._stems.isdisjoint(self._stemmed(_spaced_only(text)))
 
     def _stemmed(self, text: str) -> list[str]:
-        return language_tokens([text], self._code)[0]
+        return tokens_of_each([text], self._code)[0]
 
     def _is_form(self, word: str) -> bool:
         wanted = self._beginnings.get(word[:3], ())

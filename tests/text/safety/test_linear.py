@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.growth import Text, too_much, without_collector
+from websearch_gateway.answers.extractive import find_evidence
+from websearch_gateway.embedders.static import encode
 from websearch_gateway.models import Passage, Span
 from websearch_gateway.readers.formats.plain import csv_table, json_text
 from websearch_gateway.text.candidates import Document
@@ -24,8 +26,7 @@ from websearch_gateway.text.citations import (
     strip_markers,
     without_trackers,
 )
-from websearch_gateway.text.evidence import find_evidence
-from websearch_gateway.text.markdown import LINK, blocks, lines, plain, without_comments
+from websearch_gateway.text.markdown import LINK, blocks, lines, plain, split_sentences, without_comments
 from websearch_gateway.text.passages import near_duplicates, rank
 from websearch_gateway.text.payload import one_line
 from websearch_gateway.text.query import matching_form
@@ -40,7 +41,6 @@ from websearch_gateway.text.sanitise import (
     wrap_untrusted,
 )
 from websearch_gateway.text.secrets import credential_kind, credential_kind_in_address
-from websearch_gateway.text.sentences import split_sentences
 from websearch_gateway.text.tokens import estimate_tokens, tokens
 from websearch_gateway.text.urls import canonical, find_urls, host, strip_trackers
 
@@ -168,7 +168,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "normalise.matching_form": matching_form,
     "payload.one_line": one_line,
     "retrieval.near_duplicates": lambda text: near_duplicates([text[at : at + 500] for at in range(0, len(text), 500)]),
-    "retrieval.find_evidence": lambda text: find_evidence(QUESTION, [Document("A", text)], 800, 4),
+    "retrieval.find_evidence": lambda text: find_evidence(QUESTION, [Document("A", text)], 800, encode, 4),
     "retrieval.rank": lambda text: rank(QUESTION, [Passage(text, (), "a")]),
     "retrieval.tokens": tokens,
     "retrieval.estimate_tokens": estimate_tokens,
