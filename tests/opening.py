@@ -11,8 +11,7 @@ import pytest
 
 from tests.patience import PATIENT, be_patient
 from websearch_gateway.app import Gateway, open_gateway
-from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.sandbox.keys import engines
+from websearch_gateway.sandbox import Sandbox, engines
 from websearch_gateway.settings import load_settings
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]

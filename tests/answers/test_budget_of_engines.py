@@ -9,8 +9,7 @@ import pytest
 
 from tests.opening import Open
 from websearch_gateway.models import SearchRequest
-from websearch_gateway.sandbox import Sandbox, key_of
-from websearch_gateway.sandbox.keys import LLM_MODEL
+from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
 from websearch_gateway.settings.vendors import ENGINES
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")

@@ -11,8 +11,7 @@ from websearch_gateway.answers import llm as engine
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
 from websearch_gateway.models import SearchRequest
-from websearch_gateway.sandbox import Sandbox, key_of
-from websearch_gateway.sandbox.keys import LLM_MODEL
+from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
 from websearch_gateway.settings.vendors import ENGINES
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]

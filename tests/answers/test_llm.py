@@ -11,8 +11,7 @@ from websearch_gateway.app import Gateway
 from websearch_gateway.errors import SearchAuthError
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.results import SearchResponse
-from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.sandbox.keys import LLM_MODEL
+from websearch_gateway.sandbox import LLM_MODEL, Sandbox
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 TOWER = SearchRequest("How tall is the Eiffel Tower?")

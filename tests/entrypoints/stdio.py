@@ -14,8 +14,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import CallToolResult, jsonrpc_message_adapter
 
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
-from websearch_gateway.entrypoints.mcp import create_server
-from websearch_gateway.entrypoints.unreadable import SurrogateFixStream
+from websearch_gateway.entrypoints.mcp import SurrogateFixStream, create_server
 from websearch_gateway.settings import Settings
 
 LONGEST_LINE = 2**26

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from websearch_gateway.entrypoints.reply import describe
+from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.errors import SearchRateLimitError, SearchValidationError
 from websearch_gateway.results import LONGEST_MESSAGE
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, JSONRPCError
 
-from websearch_gateway.entrypoints.unreadable import refusal_of, refusal_of_value
+from websearch_gateway.entrypoints.mcp import refusal_of, refusal_of_value
 
 DEEP = "[" * 20_000 + "]" * 20_000
 

@@ -15,8 +15,7 @@ import pytest
 from tests.functions.conftest import FUNCTION, PROJECT, QUESTION, ROOT, SECRET, mcp_client
 from tests.functions.instances import Running, left_behind, running
 from tests.patience import PATIENCE
-from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.sandbox.keys import OPENAI_KEY
+from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 from websearch_gateway.state import open_state
 
 pytestmark = pytest.mark.timeout(400)

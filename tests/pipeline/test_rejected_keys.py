@@ -11,8 +11,7 @@ from tests.opening import Open
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import Exhausted, SearchAuthError
 from websearch_gateway.models import RawSearchRequest, SearchRequest, WebSearchRequest
-from websearch_gateway.sandbox import Sandbox, key_of
-from websearch_gateway.sandbox.keys import LLM_MODEL
+from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
 from websearch_gateway.settings.vendors import ENGINES
 
 QUESTION = "How tall is the Eiffel Tower?"

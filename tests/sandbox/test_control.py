@@ -8,9 +8,7 @@ import shutil
 import httpx2
 import pytest
 
-from websearch_gateway.sandbox import Sandbox, environment
-from websearch_gateway.sandbox.board import Fault
-from websearch_gateway.sandbox.keys import engines
+from websearch_gateway.sandbox import Fault, Sandbox, engines, environment
 
 CHROMIUM = shutil.which("chromium")
 

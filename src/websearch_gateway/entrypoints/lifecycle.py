@@ -1,5 +1,5 @@
-"""What lives as long as a process that serves: a gateway that is built on first use, and the export of spans and
-metrics with OpenTelemetry if OTEL_EXPORTER_OTLP_ENDPOINT is set.
+"""What every entrypoint needs: a gateway that is built on first use, errors as callers get them, and the export of
+spans and metrics with OpenTelemetry if OTEL_EXPORTER_OTLP_ENDPOINT is set.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib
 import logging
 import sys
 import threading
+import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway import __version__
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
+from websearch_gateway.results import ErrorInfo
 from websearch_gateway.settings import Settings
 from websearch_gateway.upstream.logs import flush_logs
 
@@ -31,6 +33,19 @@ LOOK_SECONDS = 30.0
 """How often to look for an index of documentation (seconds)."""
 
 _log = logging.getLogger(__name__)
+
+
+def describe(error: Exception) -> ErrorInfo:
+    """The error for the caller. The text of an unexpected error goes only to the log, where secrets are masked."""
+    if isinstance(error, SearchError):
+        return ErrorInfo.of(error)
+    # The frames without values and without the error's text: both may quote the query or a key.
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    _log.error("unexpected_error %s\n%s", type(error).__name__, frames)
+    return ErrorInfo(
+        code="PROVIDER",
+        message=f"The gateway failed in an unexpected way ({type(error).__name__}). Its log tells more.",
+    )
 
 
 class LazyGateway:

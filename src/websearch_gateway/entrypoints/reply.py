@@ -1,33 +1,40 @@
-"""What entrypoints send: errors, pages and results, within the size of a reply (MAX_REPLY_TOKENS), however much
-providers and pages have sent.
+"""What entrypoints send: pages and results within the size of a reply (MAX_REPLY_TOKENS), however much providers and
+pages have sent, and their text for clients that do not show structured content.
 
 The `fit_` functions are pure: the same result within a number of tokens, with a warning that says what was cut. A new
 kind of result needs one, which its tool calls before it marks text as untrusted. Sizes are bytes of minified JSON in
-UTF-8.
+UTF-8. In the texts warnings come first, and everything from the web stands between the marks for untrusted text:
+answers, titles, links, snippets and pages. Each page has its own marks, so that none can pretend to be another.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
-import logging
-import traceback
+import re
+import secrets
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.errors import SearchError, shown
 from websearch_gateway.models import Caller, ContentRequest
+from websearch_gateway.pipeline.finalize import places_of
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results import (
+    CachedAnswer,
+    CheckedClaim,
     CheckedClaims,
     Citation,
+    DocsHit,
     DocsReadResponse,
     DocsSearchResponse,
     DocsSites,
     DocsSiteStatus,
     DocsStatus,
-    ErrorInfo,
+    FoundPage,
     PageContent,
     PagePassage,
     PagePassages,
@@ -43,27 +50,14 @@ from websearch_gateway.results import (
     WireModel,
 )
 from websearch_gateway.text.chunk import window
+from websearch_gateway.text.citations import Cited, numbered
 from websearch_gateway.text.notes import unreadable_note
+from websearch_gateway.text.numbers import in_words
+from websearch_gateway.text.sanitise import wrap_untrusted
 from websearch_gateway.text.urls import host
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
-
-
-_log = logging.getLogger(__name__)
-
-
-def describe(error: Exception) -> ErrorInfo:
-    """The error for the caller. The text of an unexpected error goes only to the log, where secrets are masked."""
-    if isinstance(error, SearchError):
-        return ErrorInfo.of(error)
-    # The frames without values and without the error's text: both may quote the query or a key.
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    _log.error("unexpected_error %s\n%s", type(error).__name__, frames)
-    return ErrorInfo(
-        code="PROVIDER",
-        message=f"The gateway failed in an unexpected way ({type(error).__name__}). Its log tells more.",
-    )
 
 
 A = TypeVar("A", bound=SearchResponse)
@@ -444,3 +438,210 @@ async def read_each(
                 return PageContent(url=shown(url, MOST_OF_URL), page_content=note, error=info)
 
     return list(await asyncio.gather(*map(read, urls)))
+
+
+R = TypeVar("R", bound=WireModel)
+
+ANSWER_SHARE = 1.3
+"""The most characters of an answer with its list, as a share of the answer and its links: long titles are cut."""
+
+SHORTEST_TITLE = 12
+MOST_UNCITED = 5
+"""The sources to list for an answer that cites none."""
+
+
+def answer_text(response: SearchResponse) -> str:
+    """The answer with marks such as `[1]`, and a numbered list of what it cites."""
+    return _joined(_warned((*_instead(response), *response.warnings)), _untrusted(_answer(response)) or "No answer.")
+
+
+def cached_text(response: CachedAnswer) -> str:
+    """A stored answer as `answer_text`, or stored results."""
+    if not response.found:
+        return _joined(_warned(response.warnings), "Nothing is stored for this question.")
+    if not response.results:
+        return answer_text(response)
+    return _joined(_warned(response.warnings), _untrusted(_found_pages(response.results)))
+
+
+def similar_text(found: SimilarAnswers) -> str:
+    """The stored answers, each under its question."""
+    parts = [_untrusted(_similar(one)) for one in found.results]
+    return _joined(_warned(found.warnings), *(parts or ["Nothing similar is stored."]))
+
+
+def claims_text(response: CheckedClaims) -> str:
+    """Each claim with its verdict, and the words of the page under it."""
+    return _joined(_warned(response.warnings), "\n".join(map(_claim, response.claims)))
+
+
+def _claim(one: CheckedClaim) -> str:
+    proof = _untrusted(f"{one.quote} - {one.url}") if one.quote else ""
+    return "\n".join(filter(None, (f"[{one.verdict}] {one.claim}", proof)))
+
+
+def found_text(response: WebSearchResponse) -> str:
+    """A list of the results, and then the page of each under its number."""
+    rows = "\n".join(f"[{number}] {_row(one)}" for number, one in enumerate(response.results, start=1))
+    pages = [f"[{number}]\n{one.page_content}" for number, one in enumerate(response.results, start=1)]
+    cost = f"(cache: {response.cache}, costUsd: {response.cost_usd:g})" if response.results else "No results."
+    return _joined(_warned(response.warnings), _untrusted(rows), *pages, cost)
+
+
+def raw_text(response: RawSearchResponse) -> str:
+    """The items of each query, one under another."""
+    return _joined(_warned(response.warnings), *map(_raw_query, response.queries))
+
+
+def page_text(page: PageContent) -> str:
+    """The text of a page, or of several, and how to read on."""
+    return _joined(_warned(page.warnings), *map(_window, page.pages or (page,)))
+
+
+def passages_text(found: PagePassages) -> str:
+    """The passages of each query with their scores, else the nearest, and the note."""
+    parts = [found.title]
+    for query in found.queries:
+        parts.append(f"# {query.query}")
+        for one in query.results or filter(None, (query.nearest,)):
+            text = unmarked(one.text)
+            path = [part for part in one.section_path if part != found.title]
+            is_told = not path or path[-1] in text.partition("\n")[0]
+            place = f" page {one.page}" if one.page else ""
+            parts.append(f"[{one.score:.2f}]{place}{'' if is_told else ' ' + ' > '.join(path)}\n{text}")
+    note = [f"Note: {found.note}"] if found.note else []
+    metadata = [_untrusted(found.metadata.model_dump_json(by_alias=True))] if found.metadata is not None else []
+    about = f"{found.url} · as of {found.last_crawled}"
+    return _joined(_warned(found.warnings), *note, about, _untrusted("\n\n".join(filter(None, parts))), *metadata)
+
+
+def sections_text(found: DocsSearchResponse) -> str:
+    """The sections, each under one line about it, and a line for each that follows."""
+    versions = {(one.site_name, one.site_version) for one in found.results}
+    sections = [_section(one, names_site=len(versions) > 1) for one in found.results]
+    more = "\n".join(f"- {one.title} ({one.section_id})" for one in found.more)
+    parts = [*sections, f"More, by section id:\n{more}" if more else ""]
+    return _joined(_warned(found.warnings), _untrusted("\n\n".join(filter(None, parts))) or "No results.")
+
+
+def _section(one: DocsHit, *, names_site: bool) -> str:
+    """A section after its title, section id and address. The text mostly begins with its heading."""
+    titles = [one.page_title, *(heading for heading in one.heading_path[-1:] if heading not in one.content[:200])]
+    site = f" ({one.site_name} {one.site_version})" if names_site else ""
+    about = f"section {one.section_id}, {one.fetched_at.partition('T')[0]}"
+    return f"[{' > '.join(dict.fromkeys(titles))}{site}, {about}]({one.url})\n{one.content}"
+
+
+def _instead(response: SearchResponse) -> list[str]:
+    """Whose answer this is, where it is not the first engine's."""
+    fallback = response.fallback
+    return [f"{response.provider} answered instead of {fallback.from_} ({fallback.reason})"] if fallback else []
+
+
+def _answer(response: SearchResponse) -> str:
+    text = _numbered(response.text, tuple(places_of(response)))
+    if not response.citations:
+        return _joined(text, *_uncited(response.sources))
+    titles = _titles(response, len(text))
+    lines = [
+        f"[{one.rank}] {title} - {one.url}" + ("" if text else f"\n{one.text_snippet}")
+        for one, title in zip(response.citations, titles, strict=True)
+    ]
+    return _joined(text, "\n".join(lines))
+
+
+@functools.lru_cache(maxsize=64)  # stored answers repeat
+def _numbered(text: str, cited: tuple[Cited, ...]) -> str:
+    return numbered(text, cited).strip()
+
+
+def _titles(response: SearchResponse, written: int) -> list[str]:
+    """The titles of the citations, cut equally if the list would be too long for so short an answer."""
+    links = sum(len(one.url) for one in response.citations)
+    around = sum(len(f"[{one.rank}]  - \n") for one in response.citations)
+    room = int(ANSWER_SHARE * (len(response.text) + links)) - written - links - around - 1
+    titles = [one.title for one in response.citations]
+    if not response.text or sum(map(len, titles)) <= room:
+        return titles
+    return [shortened(title, max(SHORTEST_TITLE, room // len(titles))) for title in titles]
+
+
+def _uncited(sources: Sequence[SourceInfo]) -> list[str]:
+    listed = "\n".join(f"- {one.title} - {one.url}" for one in sources[:MOST_UNCITED])
+    return [f"Found, not cited:\n{listed}"] if listed else []
+
+
+def _similar(one: SimilarAnswer) -> str:
+    heading = f"# {one.query} ({one.tool}, {in_words(one.age_seconds)} old, similarity {one.similarity:.2f})"
+    if one.results:
+        return f"{heading}\n{_found_pages(one.results)}"
+    return f"{heading}\n{_answer(SearchResponse(text=one.text, citations=one.citations, sources=one.sources))}"
+
+
+def _found_pages(pages: Sequence[FoundPage]) -> str:
+    return "\n".join(f"- {one.title} - {one.link}\n  {one.snippet}" for one in pages)
+
+
+def _row(one: WebResult) -> str:
+    """Title, link and snippet, each on one line: providers' texts are cleaned so. The page may say the same."""
+    about = " · ".join(filter(None, (one.link, one.published_date, one.provider)))
+    return "\n".join((one.title, about, *_unless_in(one.page_content, one.snippet)))
+
+
+def _raw_query(query: RawQuery) -> str:
+    age = "" if query.cache == "miss" else f", cache: {query.cache}, {in_words(query.age_seconds)} old"
+    heading = f"# {query.query} ({query.provider}{age})" if query.provider else f"# {query.query}"
+    if error := query.result.get("error"):
+        return f"{heading}\nerror: {_of(error, 'code')}: {_of(error, 'message')}"
+    items = query.result.get("items", [])
+    rows = [f"- {_of(item, 'title')}\n  {_of(item, 'link')}\n  {_of(item, 'snippet')}" for item in items]
+    return f"{heading}\n{_untrusted(chr(10).join(rows)) or 'No results.'}"
+
+
+def _window(page: PageContent | PageWindow) -> str:
+    if page.error is not None:
+        return f"{page.url}\n{page.page_content}\n(error: {page.error.code})"
+    more = f", nextOffset: {page.next_offset}" if page.next_offset is not None else ""
+    title = "".join(map(_untrusted, _unless_in(page.page_content, page.title)))
+    return "\n".join(filter(None, (page.url, title, page.page_content, f"(totalChars: {page.total_chars}{more})")))
+
+
+def _unless_in(content: str, words: str) -> list[str]:
+    """A title or snippet, if the page does not say the same."""
+    return [words] if words and words not in content else []
+
+
+def _untrusted(text: str) -> str:
+    return wrap_untrusted(text, fresh_nonce()) if text else ""
+
+
+def _warned(warnings: Iterable[str]) -> str:
+    return "\n".join(f"Warning: {warning}" for warning in dict.fromkeys(warnings))
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts))
+
+
+def _of(item: Any, field: str) -> str:
+    value = item.get(field) if isinstance(item, dict) else None
+    return str(value) if value is not None else ""
+
+
+_MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
+
+
+def fresh_nonce() -> str:
+    """The id in the marks of one call: 128 unguessable bits."""
+    return secrets.token_hex(16)
+
+
+def marked(result: R, field: str, nonce: str) -> R:
+    """`result` with the text of `field` between marks."""
+    return result.model_copy(update={field: wrap_untrusted(getattr(result, field), nonce)})
+
+
+def unmarked(text: str) -> str:
+    """The text between the marks of `marked`, to be marked again with more; any other text as it is."""
+    found = _MARKED.fullmatch(text)
+    return found[2] if found else text

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.keys import key_of
+from websearch_gateway.sandbox import key_of
 from websearch_gateway.sandbox.small_web import best_sentences, search
 from websearch_gateway.settings.vendors import ProviderRow
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.patience import PATIENCE
-from websearch_gateway.entrypoints.cli.serving import exit_on_error
+from websearch_gateway.entrypoints.cli import exit_on_error
 from websearch_gateway.errors import SearchRateLimitError
 
 SERVED_WITHOUT_TYPER = """

@@ -12,7 +12,7 @@ from tests.clock import Clock
 from tests.entrypoints.http.calls import QUESTION, bearer, post, search
 from tests.entrypoints.http.conftest import SECRET, Door
 from websearch_gateway.entrypoints.http import health
-from websearch_gateway.entrypoints.http.health import BEAT_SECONDS, WINDOW_SECONDS, LoopLag
+from websearch_gateway.entrypoints.http.status import BEAT_SECONDS, WINDOW_SECONDS, LoopLag
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.workers.pool import Workers
 

@@ -10,7 +10,7 @@ from mcp.types import CallToolResult
 
 from tests.entrypoints.conftest import Connect
 from tests.entrypoints.stdio import structured
-from websearch_gateway.entrypoints.tools.rendering import (
+from websearch_gateway.entrypoints.reply import (
     answer_text,
     found_text,
     fresh_nonce,

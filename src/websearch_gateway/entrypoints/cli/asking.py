@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from websearch_gateway.entrypoints.cli.serving import exit_on_error, settings_of
+from websearch_gateway.entrypoints.cli import exit_on_error, settings_of
 from websearch_gateway.models import (
     DIRECT,
     Claim,

@@ -13,6 +13,7 @@ import typer
 from pydantic import SecretStr
 
 from websearch_gateway import __version__
+from websearch_gateway.entrypoints.cli import exit_on_error, serve_over_http, serve_over_stdio, settings_of
 from websearch_gateway.entrypoints.cli.asking import (
     ConfigOption,
     FailureJsonOption,
@@ -26,7 +27,6 @@ from websearch_gateway.entrypoints.cli.asking import (
     web,
 )
 from websearch_gateway.entrypoints.cli.docs import docs
-from websearch_gateway.entrypoints.cli.serving import exit_on_error, serve_over_http, serve_over_stdio, settings_of
 from websearch_gateway.results import CacheClearResult, CacheStats, Diagnosis, MigrateResult, ServerStats
 from websearch_gateway.settings import Settings
 

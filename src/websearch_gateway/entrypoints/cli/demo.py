@@ -21,13 +21,12 @@ from rich.text import Text
 from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.entrypoints.cli.render import show_error, show_response
 from websearch_gateway.entrypoints.cli.render_docs import show_hits
-from websearch_gateway.entrypoints.reply import describe
+from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, shown
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.results import DocsSearchResponse, ErrorInfo, SearchResponse
-from websearch_gateway.sandbox import Sandbox, environment, serving
+from websearch_gateway.sandbox import Sandbox, engines, environment, serving
 from websearch_gateway.sandbox.app import exports
-from websearch_gateway.sandbox.keys import engines
 from websearch_gateway.settings import Settings, load_settings
 
 PROGRAM = "websearch-gateway"

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from websearch_gateway.entrypoints.cli import exit_on_error, serve_over_http, settings_of
 from websearch_gateway.entrypoints.cli.asking import ConfigOption, FailureJsonOption, JsonOption, run
-from websearch_gateway.entrypoints.cli.serving import exit_on_error, serve_over_http, settings_of
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.results import (
     DocsDependency,

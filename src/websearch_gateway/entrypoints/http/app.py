@@ -33,16 +33,14 @@ from websearch_gateway.entrypoints.http.compatible import (
     error_shape,
     serving,
 )
-from websearch_gateway.entrypoints.http.health import LoopLag, healthz, metrics_endpoint, readyz
 from websearch_gateway.entrypoints.http.middleware import Frame, HostOriginCheck, RequestBody, Tracing
 from websearch_gateway.entrypoints.http.playground import play_routes
 from websearch_gateway.entrypoints.http.replies import json_reply, refusal
 from websearch_gateway.entrypoints.http.rest import description_routes, openapi, tool_routes
-from websearch_gateway.entrypoints.http.status import status_endpoint
+from websearch_gateway.entrypoints.http.status import LoopLag, healthz, metrics_endpoint, readyz, status_endpoint
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
-from websearch_gateway.entrypoints.mcp import create_server
+from websearch_gateway.entrypoints.mcp import ESCAPED_HALF, create_server, refusal_of_request, repaired
 from websearch_gateway.entrypoints.tools import callable_tools, listed, toolsets_of
-from websearch_gateway.entrypoints.unreadable import ESCAPED_HALF, refusal_of_request, repaired
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:

@@ -35,8 +35,7 @@ from websearch_gateway.entrypoints.http.replies import (
     refusal,
     tag,
 )
-from websearch_gateway.entrypoints.lifecycle import LazyGateway
-from websearch_gateway.entrypoints.reply import describe
+from websearch_gateway.entrypoints.lifecycle import LazyGateway, describe
 from websearch_gateway.entrypoints.tools import Tool, callable_tools
 from websearch_gateway.entrypoints.tools.base import Arguments
 from websearch_gateway.errors import SearchValidationError, shown

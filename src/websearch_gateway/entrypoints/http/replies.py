@@ -17,7 +17,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from websearch_gateway.entrypoints.reply import describe
+from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.errors import ErrorCode, SearchError
 from websearch_gateway.results import ErrorInfo
 

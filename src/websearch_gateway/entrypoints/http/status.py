@@ -1,13 +1,19 @@
-"""The status page at `/`: one screen about one gateway, for a person.
+"""What monitors and operators ask: the page `/`, `/healthz`, `/readyz`, `/metrics`, and the lag of the event loop.
 
-It holds no script and loads nothing, and its content security policy allows neither; keep it so.
+The page is one screen about one gateway. It holds no script and loads nothing, and its content security policy allows
+neither; keep it so.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from typing import Any, get_args
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -16,10 +22,10 @@ from starlette.responses import Response
 from websearch_gateway import __version__
 from websearch_gateway.admin.operations import DAYS, Snapshot
 from websearch_gateway.entrypoints.http.authentication import require_scope
-from websearch_gateway.entrypoints.http.replies import Html, failure, joined, page_reply, style, tag
+from websearch_gateway.entrypoints.http.replies import Html, failure, joined, json_reply, page_reply, style, tag
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchError
-from websearch_gateway.upstream.health import UpstreamStatus
+from websearch_gateway.upstream.health import BOUNDS, BreakerState, Distribution, UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS, Day
 from websearch_gateway.upstream.telemetry import ToolFigures
 
@@ -36,6 +42,102 @@ def status_endpoint(gateway: LazyGateway) -> Callable[[Request], Awaitable[Respo
         return page_reply(rendered(snapshot, datetime.now(UTC), style()))
 
     return status
+
+
+async def healthz(_: Request) -> Response:
+    """Always 200."""
+    return json_reply({"status": "ok"})
+
+
+def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[Response]]:
+    """200 if the gateway is built and its state, workers and event loop respond in time; else 503 and why."""
+
+    async def ready(_: Request) -> Response:
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                built = await gateway.get()
+                check = await built.check_state()
+        except SearchError as error:
+            return json_reply({"status": "not ready", "reason": error.message}, 503)
+        except TimeoutError:
+            return json_reply({"status": "not ready", "reason": "The state does not answer in time."}, 503)
+        trouble = check.finding if check.status == "fail" else built.workers.trouble
+        if lag.seconds > MOST_LAG_SECONDS:
+            trouble = "The event loop is blocked: calls wait for seconds."
+        if trouble:
+            return json_reply({"status": "not ready", "reason": trouble}, 503)
+        return json_reply({"status": "ready"})
+
+    return ready
+
+
+def metrics_endpoint(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[Response]]:
+    """The metrics in the format that the request prefers; needs the scope `ops`."""
+
+    async def metrics(request: Request) -> Response:
+        require_scope(request, "ops")
+        try:
+            snapshot = await (await gateway.get()).operations.snapshot()
+        except SearchError as error:
+            return failure(error)
+        accept = request.headers.get("accept", "")
+        # In a thread: the library is slow to import, and process metrics are read from files.
+        body, media_type = await asyncio.to_thread(exposition, snapshot, lag.seconds, accept)
+        return Response(body, headers={"Content-Type": media_type})
+
+    return metrics
+
+
+READY_SECONDS = 2.0
+MOST_LAG_SECONDS = 2.0
+"""The largest acceptable delay of the event loop within ten seconds (seconds)."""
+BEAT_SECONDS = 0.25
+WINDOW_SECONDS = 10.0
+
+
+class LoopLag:
+    """Records the delay of a timer a few times a second.
+
+    Args:
+        clock: seconds on a monotonic clock.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._beats: deque[tuple[float, float]] = deque()
+        self._due = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """The largest delay of the last ten seconds, including that of an overdue timer."""
+        now = self._clock()
+        overdue = max(0.0, now - self._due) if self._due else 0.0
+        return max([overdue, *(late for moment, late in self._beats if moment > now - WINDOW_SECONDS)])
+
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """Watch for the length of the block."""
+        task = asyncio.create_task(self._watch())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            self._due = 0.0
+
+    async def _watch(self) -> None:
+        self._due = self._clock() + BEAT_SECONDS
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            self.beat()
+
+    def beat(self) -> None:
+        """Record that the timer has fired, and when it is due again."""
+        now = self._clock()
+        self._beats.append((now, max(0.0, now - self._due)))
+        self._due = now + BEAT_SECONDS
+        while self._beats[0][0] <= now - WINDOW_SECONDS:
+            self._beats.popleft()
 
 
 REFRESH_SECONDS = 10
@@ -351,3 +453,77 @@ def count(number: int, one: str, many: str) -> str:
 def facts(*parts: str) -> str:
     """Short facts in a row; a line breaks only between two of them."""
     return " · ".join(fact.replace(" ", _NEAR) for fact in parts)
+
+
+PREFIX = "websearch_gateway_"
+
+Labels = tuple[str, ...]
+Values = Iterable[tuple[Labels, Any]]
+Family = tuple[str, str, str, Labels, Values]
+"""Kind, name, help, labels and values of a metric."""
+
+
+def exposition(snapshot: Snapshot, lag: float, accept: str) -> tuple[bytes, str]:
+    """The text for a scraper that sent this `Accept`, and its media type: OpenMetrics if requested.
+
+    Labels are names from the code and the settings, and codes: never a user, a query or a URL. Counters are per
+    process, because a scraper adds them up; the budget is for all processes that share the state.
+
+    Args:
+        lag: `LoopLag.seconds`.
+    """
+    from prometheus_client import CollectorRegistry, ProcessCollector
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+    from prometheus_client.exposition import choose_encoder
+    from prometheus_client.registry import Collector
+
+    kinds = {"counter": CounterMetricFamily, "gauge": GaugeMetricFamily, "histogram": HistogramMetricFamily}
+
+    class Families(Collector):
+        def collect(self) -> Iterator[Metric]:
+            for kind, name, text, labels, values in _families(snapshot, lag):
+                family = kinds[kind](PREFIX + name, text, labels=labels)
+                for held, value in values:
+                    family.add_metric(held, *(value if kind == "histogram" else (value,)))
+                yield family
+
+    registry = CollectorRegistry()
+    registry.register(Families())
+    ProcessCollector(registry=registry)
+    encode, media_type = choose_encoder(accept)
+    return encode(registry), media_type
+
+
+def _families(snapshot: Snapshot, lag: float) -> Iterator[Family]:
+    figures, upstreams = snapshot.figures, snapshot.upstreams
+    yield "gauge", "build_info", "The version that runs.", ("version",), [((__version__,), 1)]
+    yield "gauge", "calls_in_flight", "Calls of tools under way.", (), [((), snapshot.in_flight)]
+    late = "The largest delay of the event loop in the last ten seconds."
+    yield "gauge", "event_loop_lag_seconds", late, (), [((), lag)]
+    routes = figures.routes.items()
+    yield "counter", "calls", "Calls of tools, by what answered.", ("tool", "route", "outcome"), routes
+    durations = _buckets(figures.durations.items())
+    yield "histogram", "call_seconds", "How long calls of tools took.", ("tool", "outcome"), durations
+    lookups = (((kind,), count) for kind, count in figures.cache.items())
+    yield "counter", "cache_lookups", "Lookups of search_web in the cache, by result.", ("result",), lookups
+    by_reason = figures.fallbacks.items()
+    yield "counter", "fallbacks", "Answers by a stand-in, and why.", ("fallback_from", "reason"), by_reason
+    calls = (((one.name,), one.calls) for one in upstreams)
+    yield "counter", "upstream_calls", "Calls of upstreams; retries do not count.", ("upstream",), calls
+    errors = (((one.name, code), count) for one in upstreams for code, count in one.errors.items())
+    yield "counter", "upstream_errors", "Failed calls of upstreams, by error code.", ("upstream", "code"), errors
+    took = _buckets(((one.name,), one.durations) for one in upstreams)
+    yield "histogram", "upstream_seconds", "How long requests to upstreams took.", ("upstream",), took
+    states = (((one.name, state), int(one.breaker == state)) for one in upstreams for state in get_args(BreakerState))
+    yield "gauge", "breaker_state", "1 for the current state of a breaker.", ("upstream", "state"), states
+    paid = (((upstream,), usd) for upstream, usd in snapshot.paid_usd.items())
+    yield "counter", "cost_usd", "Costs of this process.", ("upstream",), paid
+    if (daily := snapshot.daily_usd) is not None:
+        yield "gauge", "budget_usd", "The budget of the day (UTC).", (), [((), daily)]
+    if (left := snapshot.left_usd) is not None:
+        yield "gauge", "budget_left_usd", "What is left of the budget of the day.", (), [((), left)]
+
+
+def _buckets(durations: Iterable[tuple[Labels, Distribution]]) -> Values:
+    bounds = [*map(str, BOUNDS), "+Inf"]
+    return ((labels, (list(zip(bounds, one.counts, strict=True)), one.seconds)) for labels, one in durations)

@@ -14,10 +14,12 @@ from websearch_gateway.entrypoints.reply import (
     fit_docs_status,
     fit_outline,
     fit_sites,
+    fresh_nonce,
+    marked,
+    sections_text,
     size_of,
 )
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
-from websearch_gateway.entrypoints.tools.rendering import fresh_nonce, marked, sections_text
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import Caller
 from websearch_gateway.pipeline.guard import one_deadline, up_to

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import StrictFloat, StrictInt, StrictStr
 
-from websearch_gateway.entrypoints.reply import fit_answer, fit_similar
+from websearch_gateway.entrypoints.reply import cached_text, fit_answer, fit_similar, similar_text
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
-from websearch_gateway.entrypoints.tools.rendering import cached_text, similar_text
 from websearch_gateway.models import Caller
 from websearch_gateway.ports import Progress
 from websearch_gateway.results import (

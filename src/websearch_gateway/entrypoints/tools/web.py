@@ -10,26 +10,24 @@ from pydantic import StrictBool, StrictInt, StrictStr, model_validator
 
 from websearch_gateway.entrypoints.reply import (
     MOST_OF_URL,
+    answer_text,
+    claims_text,
     fit_answer,
     fit_claims,
     fit_content,
     fit_passages,
     fit_raw,
     fit_web,
-    read_each,
-    windows,
-)
-from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
-from websearch_gateway.entrypoints.tools.rendering import (
-    answer_text,
-    claims_text,
     found_text,
     fresh_nonce,
     marked,
     page_text,
     passages_text,
     raw_text,
+    read_each,
+    windows,
 )
+from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import (
     LAST_PAGE,

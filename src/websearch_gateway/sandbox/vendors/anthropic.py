@@ -8,8 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.board import ENGINE_KINDS
-from websearch_gateway.sandbox.keys import key_of
+from websearch_gateway.sandbox import ENGINE_KINDS, key_of
 from websearch_gateway.sandbox.vendor import Found, Vendor, VendorRefusal, fault_of, json_object, research
 
 _MODELS = {"claude-haiku-5-5": None, "claude-haiku-4-5": None, "claude-sonnet-4-5": "2026-11-30T00:00:00Z"}

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.keys import key_of
+from websearch_gateway.sandbox import key_of
 from websearch_gateway.sandbox.small_web import Match, search
 from websearch_gateway.sandbox.vendor import (
     DAYS,

@@ -8,8 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.board import ENGINE_KINDS
-from websearch_gateway.sandbox.keys import key_of
+from websearch_gateway.sandbox import ENGINE_KINDS, key_of
 from websearch_gateway.sandbox.vendor import Found, Vendor, VendorRefusal, fault_of, json_object, origin, research
 
 _MODELS = ("gemini-3.1-flash-lite", "gemini-3.5-flash-lite", "gemini-3.8-flash")

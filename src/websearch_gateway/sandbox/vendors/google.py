@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.keys import GOOGLE_ENGINE, key_of
+from websearch_gateway.sandbox import GOOGLE_ENGINE, key_of
 from websearch_gateway.sandbox.small_web import Match, search
 from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, whole, within_sites
 

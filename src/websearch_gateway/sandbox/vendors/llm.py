@@ -16,8 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.board import ENGINE_KINDS
-from websearch_gateway.sandbox.keys import LLM_MODEL
+from websearch_gateway.sandbox import ENGINE_KINDS, LLM_MODEL
 from websearch_gateway.sandbox.small_web import terms
 from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, fault_of, json_object
 

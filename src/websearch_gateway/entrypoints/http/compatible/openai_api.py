@@ -19,7 +19,8 @@ from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
-from websearch_gateway.entrypoints.reply import describe, fit_answer
+from websearch_gateway.entrypoints.lifecycle import describe
+from websearch_gateway.entrypoints.reply import fit_answer
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller, SearchRequest
 from websearch_gateway.pipeline.finalize import places_of
