@@ -11,7 +11,7 @@ from prometheus_client.openmetrics import parser as openmetrics
 from tests.clock import Clock
 from tests.entrypoints.http.calls import QUESTION, bearer, post, search
 from tests.entrypoints.http.conftest import SECRET, Door
-from websearch_gateway.entrypoints.http import health
+from websearch_gateway.entrypoints.http import status
 from websearch_gateway.entrypoints.http.status import BEAT_SECONDS, WINDOW_SECONDS, LoopLag
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.workers.pool import Workers
@@ -50,7 +50,7 @@ async def test_a_gateway_that_cannot_be_built_is_not_ready_and_says_why(door: Do
 async def test_a_state_that_takes_too_long_is_not_ready(
     door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "READY_SECONDS", 0)
+    monkeypatch.setattr(status, "READY_SECONDS", 0)
     async with door(state_url=f"sqlite:///{tmp_path}/state.db") as http:
         reply = await http.get("/readyz")
     assert reply.status_code == 503
@@ -65,7 +65,7 @@ async def test_a_server_whose_workers_do_not_start_is_not_ready(door: Door, monk
 
 
 async def test_a_server_whose_loop_was_blocked_is_not_ready(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LoopLag, "seconds", health.MOST_LAG_SECONDS + 1)
+    monkeypatch.setattr(LoopLag, "seconds", status.MOST_LAG_SECONDS + 1)
     async with door() as http:
         reply = await http.get("/readyz")
     assert reply.status_code == 503
