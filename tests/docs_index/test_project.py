@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs_index.packages import MAX_FILE_BYTES, read_project
+from websearch_gateway.docs_index.project import MAX_FILE_BYTES, PUBLIC, Origins, read_project
 
 UV_LOCK = """
 version = 1
@@ -21,13 +21,23 @@ version = "9"
 
 
 def project(tmp_path: Path, **files: str) -> dict[tuple[str, str], str]:
-    """The version of each direct dependency; `a_toml` is the file `a.toml`."""
+    """The version of each direct dependency that may be asked for; `a_toml` is the file `a.toml`."""
     for name, text in files.items():
         head, _, ending = name.rpartition("_")
         (tmp_path / f"{head.replace('__', '-')}.{ending}").write_text(text)
     read = read_project(str(tmp_path))
     assert read["problem"] == ""
-    return {(ecosystem, name): version for ecosystem, name, version in read["direct"]}
+    origins = {ecosystem: Origins(**one) for ecosystem, one in read["origins"].items()}
+    rows = [row for row in read["direct"] if not origins[row[0]].withheld(row[1])]
+    return {(ecosystem, name): version for ecosystem, name, version in rows}
+
+
+def withheld(folder: Path, **arguments: object) -> dict[str, str]:
+    """The direct dependencies that no public registry is asked for, and why."""
+    read = read_project(str(folder), **arguments)
+    assert read["problem"] == ""
+    origins = {ecosystem: Origins(**one) for ecosystem, one in read["origins"].items()}
+    return {name: reason for eco, name, _ in read["direct"] if (reason := origins[eco].withheld(name))}
 
 
 def test_a_project_of_python_has_the_versions_of_its_lock_file(tmp_path: Path) -> None:
@@ -178,3 +188,186 @@ def test_values_of_other_types_are_no_dependencies(tmp_path: Path, text: str) ->
 def test_a_folder_without_a_project_is_a_problem(tmp_path: Path, folder: str) -> None:
     place = folder if folder.startswith("~") else str(tmp_path / folder)
     assert read_project(place)["problem"]
+
+
+PYTHON = '[project]\nname = "me"\ndependencies = ["acme", "heron"]\n'
+NODE = json.dumps({"dependencies": {"acme": "1.0.0", "@acme/kit": "1.0.0", "@vue/core": "3.0.0"}})
+CORP = "https://me:secret@pkg.corp.example/simple/"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pyproject.toml", f'{PYTHON}[[tool.uv.index]]\nname = "corp"\nurl = "{CORP}"'),
+        ("pyproject.toml", f'{PYTHON}[tool.uv]\nextra-index-url = ["{CORP}"]'),
+        ("pyproject.toml", f'{PYTHON}[tool.uv.pip]\nindex-url = "{CORP}"'),
+        ("pyproject.toml", f'{PYTHON}[[tool.poetry.source]]\nname = "corp"\nurl = "{CORP}"\npriority = "supplemental"'),
+        ("pyproject.toml", f'{PYTHON}[[tool.pdm.source]]\nname = "corp"\nurl = "{CORP}"'),
+        ("pyproject.toml", f'{PYTHON}[tool.hatch.envs.default.env-vars]\nPIP_EXTRA_INDEX_URL = "{CORP}"'),
+        ("uv.toml", f'[[index]]\nurl = "{CORP}"'),
+        ("pdm.toml", f'[pypi]\nurl = "{CORP}"'),
+        ("Pipfile", f'[[source]]\nname = "corp"\nurl = "{CORP}"'),
+        ("requirements.txt", f"--index-url {CORP}\n"),
+        ("requirements.txt", f"-i {CORP}\n"),
+        ("requirements-dev.txt", f"--extra-index-url={CORP}\n"),
+        ("requirements.txt", "--find-links ./wheels\n"),
+        ("requirements.txt", "--no-index\n"),
+        ("requirements.txt", "-i $INDEX\n"),
+        ("requirements.in", f"--extra-index-url {CORP}\n"),
+        ("pip.conf", f"[global]\nextra-index-url =\n    https://pypi.org/simple\n    {CORP}\n"),
+        ("pip.ini", f"[install]\nindex_url = {CORP}\n"),
+        (".venv/pip.conf", f"[global]\nindex-url: {CORP}\n"),
+    ],
+)
+def test_beside_a_private_index_only_what_a_lock_file_calls_public_is_asked_for(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYTHON)
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / name).write_text(text)
+    assert set(reasons := withheld(tmp_path)) == {"acme", "heron"}
+    assert Path(name).name in reasons["acme"]
+    assert "secret" not in reasons["acme"]
+    lock = '[[package]]\nname = "heron"\nversion = "1"\nsource = { registry = "https://pypi.org/simple" }\n'
+    (tmp_path / "uv.lock").write_text(lock)
+    assert set(withheld(tmp_path)) == {"acme"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("uv.lock", f'[[package]]\nname = "acme"\nversion = "1"\nsource = {{ registry = "{CORP}" }}\n'),
+        ("pylock.toml", f'[[packages]]\nname = "acme"\nversion = "1"\nindex = "{CORP}"\n'),
+        ("pdm.lock", f'[[package]]\nname = "acme"\nversion = "1"\nfiles = [{{url = "{CORP}acme.whl"}}]\n'),
+        (
+            "poetry.lock",
+            f'[[package]]\nname = "Acme"\nversion = "1"\n[package.source]\ntype = "legacy"\nurl = "{CORP}"',
+        ),
+        (
+            "pyproject.toml",
+            f'{PYTHON}[tool.uv.sources]\nAcme = {{index = "corp"}}\n'
+            f'[[tool.uv.index]]\nname = "corp"\nurl = "{CORP}"\nexplicit = true',
+        ),
+        (
+            "pyproject.toml",
+            '[tool.poetry.dependencies]\nacme = {version = "1", source = "corp"}\nheron = "1"\n'
+            f'[[tool.poetry.source]]\nname = "corp"\nurl = "{CORP}"\npriority = "explicit"',
+        ),
+    ],
+)
+def test_a_package_of_another_index_is_withheld_and_the_others_are_not(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYTHON)
+    (tmp_path / name).write_text(text)
+    assert {name: "pkg.corp.example" in reason for name, reason in withheld(tmp_path).items()} == {"acme": True}
+
+
+def test_poetry_names_no_source_for_a_package_of_pypi(tmp_path: Path) -> None:
+    source = f'[[tool.poetry.source]]\nname = "corp"\nurl = "{CORP}"'
+    (tmp_path / "pyproject.toml").write_text(f"{PYTHON}{source}")
+    (tmp_path / "poetry.lock").write_text('[[package]]\nname = "heron"\nversion = "1"')
+    assert set(withheld(tmp_path)) == {"acme"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".npmrc", "//npm.corp.example/:_authToken=x\nregistry=https://npm.corp.example/\n"),
+        (".npmrc", "registry = ${REGISTRY}\n"),
+        (".yarnrc", 'registry "https://npm.corp.example"\n'),
+        (".yarnrc.yml", "nodeLinker: pnp\nnpmRegistryServer: 'https://npm.corp.example'\n"),
+        ("bunfig.toml", '[install]\nregistry = {url = "https://npm.corp.example", token = "x"}'),
+        ("pnpm-workspace.yaml", "packages:\n  - a\nregistries:\n  default: https://npm.corp.example/\n"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("lock", "locked"),
+    [
+        ("yarn.lock", '"@vue/core@3.0.0":\n  version "3.0.0"\n  resolved "https://registry.yarnpkg.com/a.tgz#1"\n'),
+        (
+            "package-lock.json",
+            json.dumps({"packages": {"node_modules/@vue/core": {"resolved": "https://registry.npmjs.org/a.tgz"}}}),
+        ),
+    ],
+)
+def test_a_private_registry_of_npm_may_have_any_package(
+    tmp_path: Path, name: str, text: str, lock: str, locked: str
+) -> None:
+    (tmp_path / "package.json").write_text(NODE)
+    (tmp_path / name).write_text(text)
+    assert set(withheld(tmp_path)) == {"acme", "@acme/kit", "@vue/core"}
+    (tmp_path / lock).write_text(locked)
+    assert set(withheld(tmp_path)) == {"acme", "@acme/kit"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".npmrc", "@acme:registry=https://npm.corp.example/\n"),
+        (".yarnrc", '"@acme:registry" "https://npm.corp.example"\n'),
+        (".yarnrc.yml", "npmScopes:\n  acme:\n    npmRegistryServer: https://npm.corp.example\n"),
+        ("bunfig.toml", '[install.scopes]\nacme = "https://npm.corp.example"'),
+        ("pnpm-workspace.yaml", "registries:\n  '@acme': https://npm.corp.example/\n"),
+        (
+            "package-lock.json",
+            json.dumps({"packages": {"node_modules/@acme/kit": {"resolved": "https://npm.corp.example/k"}}}),
+        ),
+        ("package-lock.json", json.dumps({"dependencies": {"@acme/kit": {"resolved": "https://npm.corp.example/k"}}})),
+        ("yarn.lock", '"@acme/kit@1.0.0":\n  version "1.0.0"\n  resolved "https://npm.corp.example/k.tgz#1"\n'),
+        (
+            "yarn.lock",
+            '"@acme/kit@npm:1.0.0":\n  version: 1.0.0\n'
+            '  resolution: "@acme/kit@npm:1.0.0::__archiveUrl=https%3A%2F%2Fnpm.corp.example%2Fk.tgz"\n',
+        ),
+        (
+            "pnpm-lock.yaml",
+            "importers:\n\npackages:\n\n  '@acme/kit@1.0.0':\n"
+            "    resolution: {integrity: x, tarball: https://npm.corp.example/k.tgz}\n",
+        ),
+        ("bun.lock", '{"packages": {\n  "@acme/kit": ["@acme/kit@1.0.0", "https://npm.corp.example/k.tgz", {}]}}'),
+    ],
+)
+def test_a_scope_or_package_of_another_registry_is_withheld(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "package.json").write_text(NODE)
+    (tmp_path / name).write_text(text)
+    reasons = withheld(tmp_path)
+    assert {name: "npm.corp.example" in reason for name, reason in reasons.items()} == {"@acme/kit": True}
+
+
+def test_indexes_are_found_in_the_repository_in_included_files_in_the_home_and_in_variables(tmp_path: Path) -> None:
+    inner = tmp_path / "packages" / "it"
+    inner.mkdir(parents=True)
+    (inner / "pyproject.toml").write_text(PYTHON)
+    assert withheld(inner) == {}
+    variable = {"PIP_EXTRA_INDEX_URL": CORP}
+    assert "PIP_EXTRA_INDEX_URL" in withheld(inner, variables=variable)["acme"]
+    (tmp_path / "user.npmrc").mkdir()
+    (tmp_path / "user.npmrc" / "pip.conf").write_text(f"[global]\nindex-url = {CORP}\n")
+    assert set(withheld(inner, files=[str(tmp_path / "user.npmrc" / "pip.conf")])) == {"acme", "heron"}
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "uv.toml").write_text(f'index-url = "{CORP}"')
+    assert set(withheld(inner)) == {"acme", "heron"}
+    (tmp_path / "uv.toml").unlink()
+    (inner / "requirements.txt").write_text("-r ../base.txt\n")
+    (inner.parent / "base.txt").write_text(f"-r base.txt\n--extra-index-url {CORP}\n")
+    assert "base.txt" in withheld(inner)["acme"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[global]\nindex-url = https://pypi.org/simple\n",
+        "[global]\nindex-url = https://PyPI.org:443/simple/\ntimeout = 5\n",
+        "[global]\nindex-url = http://127.0.0.1:9/simple\n",
+        "[global]\nno-index = false\n",
+    ],
+)
+def test_the_public_registry_and_the_one_of_the_settings_are_asked(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYTHON)
+    (tmp_path / "pip.conf").write_text(text)
+    assert withheld(tmp_path, public={**PUBLIC, "pypi": (*PUBLIC["pypi"], "127.0.0.1:9")}) == {}
+
+
+def test_a_malformed_setting_is_named_and_nothing_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYTHON)
+    (tmp_path / "pip.conf").write_text("index-url without a section")
+    assert read_project(str(tmp_path))["problem"].startswith("pip.conf is malformed")

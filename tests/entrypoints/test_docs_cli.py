@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import ClassVar
 
@@ -18,7 +19,7 @@ from typer.testing import CliRunner
 
 from websearch_gateway.entrypoints.cli.commands import cli
 from websearch_gateway.entrypoints.cli.docs import docs_mcp
-from websearch_gateway.settings import config_path
+from websearch_gateway.settings import config_path, index_variables
 
 PROSE = "It tells at length how the thing works and when to use it, with all that one must know about it. " * 5
 
@@ -240,6 +241,8 @@ def test_a_package_is_added_by_its_name(sandbox, monkeypatch):
 @pytest.fixture
 def project(sandbox, monkeypatch, tmp_path):
     """A project that uses packages of the sandbox's registries."""
+    for name in index_variables():  # of the machine that runs the tests
+        monkeypatch.delenv(name)
     for name, value in sandbox.environment().items():
         monkeypatch.setenv(name, value)
     (tmp_path / "it").mkdir()
@@ -296,6 +299,23 @@ def test_a_package_has_the_version_that_the_project_uses(project, sandbox):
         "name one"
         in json.loads(ran("add", "https://e.org/", "--project", project, "--json", code=1))["error"]["message"]
     )
+
+
+def test_no_registry_is_asked_for_what_may_come_from_a_private_index(project, sandbox, monkeypatch):
+    (Path(project) / "pip.conf").write_text("[global]\nindex-url = https://me:secret@pkg.corp.example/simple\n")
+    (Path(project) / ".npmrc").write_text("registry=https://npm.corp.example/\n")
+    listed = json.loads(ran("add", "--project", project, "--yes", "--json"))
+    assert len(listed["dependencies"]) == 5
+    assert all("corp.example" in one["problem"] and not one["url"] for one in listed["dependencies"])
+    assert "secret" not in json.dumps(listed)
+    error = json.loads(ran("add", "pypi:heron", "--project", project, "--json", code=1))["error"]
+    assert "leave out --project" in error["message"]
+    (Path(project) / "pip.conf").unlink()
+    (Path(project) / ".npmrc").unlink()
+    monkeypatch.setenv("UV_INDEX_URL", "https://pkg.corp.example/simple")
+    monkeypatch.setenv("npm_config_registry", "https://npm.corp.example/")
+    assert all(one["problem"] for one in json.loads(ran("add", "--project", project, "--json"))["dependencies"])
+    assert sandbox.calls("pypi") == sandbox.calls("npm") == 0
 
 
 def test_a_project_that_cannot_be_read_is_one_clear_error(tmp_path):

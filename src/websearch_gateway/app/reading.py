@@ -25,7 +25,7 @@ from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import Browser
 from websearch_gateway.readers.extraction.extract import warm_up
 from websearch_gateway.readers.robots_fetcher import RobotsFetcher
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings import Settings, index_variables
 from websearch_gateway.state.shared import require
 from websearch_gateway.text.passages import cut
 from websearch_gateway.upstream.layers import BoundedReader
@@ -164,7 +164,7 @@ def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder
     read = DocumentReading(reading.workers, reading.browser)
     fetcher, workers = reading.site_fetcher, reading.workers
     runner = CrawlRunner(store, fetcher, workers, unpackers, read, embedder, settings.docs_path)
-    registries = Registries(fetcher, workers, settings.pypi_base_url, settings.npm_base_url)
+    registries = Registries(fetcher, workers, settings.pypi_base_url, settings.npm_base_url, index_variables())
     return DocsLibrary(store, runner, OperatorDomains.of(settings).admit, registries)
 
 

@@ -28,7 +28,8 @@ from websearch_gateway.docs_index.models import (
     quoted,
     select,
 )
-from websearch_gateway.docs_index.packages import CODE_HOSTS, Package, Registries, package_of, read_project
+from websearch_gateway.docs_index.packages import CODE_HOSTS, Ecosystem, Package, Registries, package_of
+from websearch_gateway.docs_index.project import PUBLIC, USER_FILES, Origins, read_project
 from websearch_gateway.docs_index.search import MAX_TOKENS, Ranker
 from websearch_gateway.docs_index.store.crawls import is_dead
 from websearch_gateway.docs_index.store.docs import SqlDocs
@@ -69,13 +70,20 @@ MOST_BASE_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The direct dependencies of a project, and the versions in use of all packages by ecosystem."""
+    """The direct dependencies of a project, and by ecosystem the versions in use and where packages come from."""
 
     direct: tuple[Package, ...]
     versions: Mapping[str, Mapping[str, str]]
+    origins: Mapping[str, Origins]
 
     def at_its_version(self, package: Package) -> Package:
-        """A package at the version that the project uses; unchanged if that is not known."""
+        """A package at the version that the project uses; unchanged if that is not known.
+
+        Raises:
+            SearchValidationError: the project takes it, or may take it, from an index that is not public.
+        """
+        if reason := self.origins[package.ecosystem].withheld(package.name):
+            raise SearchValidationError(f"{package.name}: {reason} To ask it all the same, leave out --project.")
         version = package.version or self.versions[package.ecosystem].get(package.name, "")
         return package_of(package.ecosystem, package.name, version)
 
@@ -168,14 +176,13 @@ class DocsLibrary:
         Raises:
             SearchValidationError: headers are given, which would go to a host that a stranger chose.
         """
-        if self.registries is None:
-            raise SearchNotConfiguredError("No registry of packages is set.")
+        registries = self._registries()
         if changes.get("headers"):
             raise SearchValidationError(
                 "Headers are not sent to the host that a package names. Add the site by its address, with the headers: "
                 "websearch-gateway docs add URL NAME VERSION --header ..."
             )
-        found = await self.registries.find(package)
+        found = await registries.find(package)
         url, note = found.url, ""
         if package.version and not found.include:
             url = await self.runner.at_version(found.url, found.version) or found.url
@@ -204,21 +211,26 @@ class DocsLibrary:
             SearchValidationError: the folder is not that of a project, or a file of it cannot be used.
             SearchTimeoutError: the files take too long to read.
         """
+        registries = self._registries()
+        own: Mapping[Ecosystem, str] = {"pypi": registries.pypi, "npm": registries.npm}
+        public = {ecosystem: (*PUBLIC[ecosystem], urlsplit(url).netloc) for ecosystem, url in own.items()}
+        home = str(await asyncio.to_thread(Path.home))
+        files = [name.replace("~", home, 1) for name in USER_FILES]
         try:
-            read = await self.runner.workers.run(read_project, folder, deadline=Deadline.after(PROJECT_SECONDS))
+            read = await self.runner.workers.run(
+                read_project, folder, public, registries.variables, files, deadline=Deadline.after(PROJECT_SECONDS)
+            )
         except SearchFetchError as error:
             raise SearchValidationError("The files of the project take too much time or memory to read.") from error
         if read["problem"]:
             raise SearchValidationError(read["problem"])
         direct = tuple(package_of(ecosystem, name, version) for ecosystem, name, version in read["direct"])
-        return Project(direct, read["versions"])
+        return Project(direct, read["versions"], {name: Origins(**one) for name, one in read["origins"].items()})
 
     async def documented(self, package: Package) -> Dependency:
         """Where the documentation of a package is, and whether it is indexed. Errors are its `problem`."""
-        if self.registries is None:
-            raise SearchNotConfiguredError("No registry of packages is set.")
         try:
-            found = await self.registries.find(package)
+            found = await self._registries().find(package)
         except SearchError as error:
             return Dependency(package, problem=error.message)
         names = (package.name, f"{package.ecosystem}:{package.name}")
@@ -235,6 +247,11 @@ class DocsLibrary:
         if package.version and not is_of_version:
             return Dependency(package, found.url)
         return Dependency(package, found.url, f"{known.name} {known.label}")
+
+    def _registries(self) -> Registries:
+        if self.registries is None:
+            raise SearchNotConfiguredError("No registry of packages is set.")
+        return self.registries
 
     async def _same_site(self, url: str) -> SiteVersion | None:
         """The version that begins at an address, or did before the site moved."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Iterator
@@ -47,12 +48,17 @@ __all__ = [
     "RouteSettings",
     "Settings",
     "config_path",
+    "index_variables",
     "load_settings",
 ]
 
 MOST_FILE_BYTES = 1_000_000
 """Of the settings file."""
 MOST_UNKNOWN = 10
+_INDEX_VARIABLE = re.compile(
+    r"(?:PIP|UV|PDM|PIPENV)_(?:EXTRA_|DEFAULT_)?(?:INDEX|FIND_LINKS|PYPI)(?:_URL|_MIRROR)?"
+    r"|(?:NPM_CONFIG|npm_config)_(?:REGISTRY|registry)|YARN_(?:NPM_)?REGISTRY(?:_SERVER)?"
+)
 
 GROUPS = (EngineSettings, Upstreams, ProviderSettings, Pages, Storage, Behaviour, Serving)
 
@@ -116,6 +122,11 @@ class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, 
             elif isinstance(value, str):
                 found |= login_secrets(value)
         return tuple(sorted(found))
+
+
+def index_variables() -> dict[str, str]:
+    """The variables that name package indexes for pip, uv, PDM, npm and Yarn, which are no settings of this gateway."""
+    return {name: value for name, value in os.environ.items() if value and _INDEX_VARIABLE.fullmatch(name)}
 
 
 def config_path(explicit: Path | None = None) -> Path:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
     from websearch_gateway.docs_index.library import Dependency
     from websearch_gateway.docs_index.models import SiteVersion
+    from websearch_gateway.docs_index.packages import Package
 
 
 def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None:
@@ -594,10 +595,14 @@ def _check_options(options: Mapping[str, Any], version: str | None) -> None:
 
 
 async def _found(gateway: Gateway, folder: str) -> list[Dependency]:
+    from websearch_gateway.docs_index.library import Dependency
+
     turns = asyncio.Semaphore(AT_ONCE)
     project = await gateway.docs.project(folder)
 
-    async def look(package: Any) -> Dependency:
+    async def look(package: Package) -> Dependency:
+        if reason := project.origins[package.ecosystem].withheld(package.name):
+            return Dependency(package, problem=reason)
         async with turns:
             return await gateway.docs.documented(package)
 
