@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.quotes import markdown_of
-from websearch_gateway.embedders.static import encode
+from websearch_gateway.embedders.local import encode
 from websearch_gateway.text.candidates import Document, Question, candidates
 from websearch_gateway.text.ranking import ANSWERED, RERANKED, Signals, by_words, gate_values, signals
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from websearch_gateway.answers.extractive import compose
-from websearch_gateway.embedders.static import encode
+from websearch_gateway.embedders.local import encode
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery
 from websearch_gateway.text.notes import LANGUAGES, nearest, no_answer
 

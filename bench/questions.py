@@ -24,7 +24,7 @@ from bench.quotes import quotes
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.cache.pages import BlobCache, Similarity, Subject
-from websearch_gateway.embedders.static import StaticEmbedder, encode
+from websearch_gateway.embedders.local import StaticEmbedder, encode
 from websearch_gateway.models import Deadline, Hit, PassagesRequest, SearchQuery
 from websearch_gateway.settings import load_settings
 from websearch_gateway.state.memory import MemoryState

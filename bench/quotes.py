@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from websearch_gateway.answers.extractive import Findings, find_evidence
-from websearch_gateway.embedders.static import encode
+from websearch_gateway.embedders.local import encode
 from websearch_gateway.text.candidates import Document
 
 OTHERS = 4

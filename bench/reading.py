@@ -19,7 +19,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from bench.cached_call import _timed as timed_call
 from bench.table import Row, milliseconds
 from websearch_gateway.app import Gateway, open_gateway
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import Deadline, PassagesRequest
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher

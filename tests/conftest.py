@@ -18,7 +18,7 @@ from tests.patience import PATIENCE
 from tests.shared_workers import SharedWorkers, shared_workers
 from tests.tracing import Spans, recorded_spans
 from tools.servers import NotHere, Postgresql, postgresql
-from websearch_gateway.net import client, outbound
+from websearch_gateway.net import address, client
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.memory import MemoryState
@@ -64,7 +64,7 @@ def _own_logging() -> Iterator[None]:
     levels = root.level, ours.level
     yield
     for handler in root.handlers[:]:
-        if type(handler).__module__ == "websearch_gateway.upstream.logs":
+        if type(handler).__module__ == "websearch_gateway.upstream.telemetry":
             root.removeHandler(handler)
     root.setLevel(levels[0])
     ours.setLevel(levels[1])
@@ -110,7 +110,7 @@ def sandbox(_running_sandbox: Sandbox) -> Iterator[Sandbox]:
 def _patient_connections() -> Iterator[None]:
     """A server of a test may get little of the processor, so only deadlines limit a connect."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (client, outbound):
+        for module in (client, address):
             patch.setattr(module, "CONNECT_SECONDS", PATIENCE)
         yield
 

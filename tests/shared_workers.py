@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.patience import PATIENCE
-from websearch_gateway.app.reading import WARM_UP
+from websearch_gateway.app.adapters import WARM_UP
 from websearch_gateway.workers.child import Limits
 from websearch_gateway.workers.pool import Workers
 

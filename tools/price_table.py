@@ -11,7 +11,7 @@ from websearch_gateway.models import Deadline, Gathered, SearchQuery
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 from websearch_gateway.ports import Progress
 from websearch_gateway.providers import PROVIDERS
 from websearch_gateway.settings import Settings

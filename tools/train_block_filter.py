@@ -30,7 +30,7 @@ import lightgbm
 import numpy as np
 
 from bench.extract import Measured, judged, report, structure
-from websearch_gateway.net.decode import charset_of, decode
+from websearch_gateway.net.bodies import charset_of, decode
 from websearch_gateway.readers.extraction import blocks, features, page, render
 from websearch_gateway.readers.extraction.blocks import Measures, words_of
 from websearch_gateway.readers.extraction.extract import (

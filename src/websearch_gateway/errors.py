@@ -136,7 +136,7 @@ class ForbiddenUrlError(Refused):
 class Unavailable(SearchError):
     """This upstream cannot serve now; another may. Do not call it again for `retry_after` seconds.
 
-    `retryable` tells `net.retry` whether to send the same request once more at once.
+    `retryable` tells `net.requests` whether to send the same request once more at once.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ import pytest
 
 from websearch_gateway.admin.operations import REASONS, REMEDIES, Doctor
 from websearch_gateway.app import Gateway
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import Call, Hit, SearchResults
 from websearch_gateway.pipeline.fallback import UnconfiguredEngine
 from websearch_gateway.results import Check

@@ -10,7 +10,7 @@ import pytest
 from tests.opening import Open
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
-from websearch_gateway.settings.vendors import ENGINES
+from websearch_gateway.settings import ENGINES
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 FERRIES = SearchRequest("When do the ferries to the islands leave?")

@@ -12,7 +12,7 @@ from websearch_gateway.app import Gateway
 from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
-from websearch_gateway.settings.vendors import ENGINES
+from websearch_gateway.settings import ENGINES
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 TOWER = SearchRequest("How tall is the Eiffel Tower?")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.answers.extractive import MOST, find_evidence
-from websearch_gateway.embedders.static import encode
+from websearch_gateway.embedders.local import encode
 from websearch_gateway.text.candidates import Document
 
 TOWER = Document(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.answers.extractive import MAX_ANSWER, MAX_PAGE, NO_RESULTS, compose
-from websearch_gateway.embedders.static import encode
+from websearch_gateway.embedders.local import encode
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.ports import Composer

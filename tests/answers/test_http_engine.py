@@ -30,7 +30,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, Call, Deadline, SearchQuery
 from websearch_gateway.net.client import create_client
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 
 KEY = "secret-0123456789"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

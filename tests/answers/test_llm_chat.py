@@ -17,7 +17,7 @@ from websearch_gateway.answers.llm import Chat, LlmEngine, PromptTooLong, Writte
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Call, Deadline, Gathered, Hit, SearchQuery, SearchResults
 from websearch_gateway.net.client import create_client
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 
 KEY = "secret-0123456789"
 ASKED = [{"role": "user", "content": "how high"}]

@@ -28,9 +28,9 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Call, Deadline, SearchQuery
+from websearch_gateway.net.bodies import MAX_BYTES
 from websearch_gateway.net.client import create_client
-from websearch_gateway.net.decode import MAX_BYTES
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings

@@ -22,7 +22,7 @@ def add_engine(copy: Path) -> None:
     """Steps 1 to 5."""
     package = copy / "src" / "websearch_gateway"
     (package / "answers" / "heron.py").write_text(renamed((package / "answers" / "perplexity.py").read_text()))
-    table = package / "settings" / "vendors.py"
+    table = package / "settings" / "__init__.py"
     row = '    EngineRow("heron", "Heron", "https://api.heron.example", ("heron/sonar",)),\n'
     insert(table, ")\n\n\nclass _OwnModel", row)
     suite_file = copy / "tests" / "answers" / "test_http_engine.py"

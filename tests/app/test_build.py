@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
+from websearch_gateway.app.adapters import WARM_UP
 from websearch_gateway.app.build import build
-from websearch_gateway.app.reading import WARM_UP
 from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.models import Caller, Deadline
 from websearch_gateway.settings import Settings

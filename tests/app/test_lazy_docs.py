@@ -12,7 +12,7 @@ import pytest
 
 from tests.opening import Open
 from tests.patience import PATIENCE
-from websearch_gateway.app.reading import LazyDocs, lazy_docs
+from websearch_gateway.app.adapters import LazyDocs, lazy_docs
 from websearch_gateway.docs_index.store import crawls
 from websearch_gateway.docs_index.store import docs as searches
 from websearch_gateway.entrypoints.tools import TOOLS

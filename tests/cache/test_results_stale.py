@@ -10,7 +10,6 @@ from bench.virtual_time import in_virtual_time, now
 from tests.clock import Clock
 from tests.opening import Open
 from websearch_gateway.cache.results import ANSWERS, ExactCache, Lifetimes
-from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import Exhausted
 from websearch_gateway.models import (
     Answer,
@@ -24,6 +23,7 @@ from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.search import RateLimits, Recall, SearchPipeline
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Telemetry
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")

@@ -27,7 +27,7 @@ from websearch_gateway.cache.semantic import (
     VectorIndex,
     question_row,
 )
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import Caller, SearchQuery, StateEntry
 from websearch_gateway.results import CacheMatch, ErrorInfo, FallbackInfo, SearchResponse, Usage
 from websearch_gateway.state.memory import MemoryState

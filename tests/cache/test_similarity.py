@@ -25,7 +25,7 @@ from websearch_gateway.cache.pages import (
     unpack,
     vectors_key,
 )
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Call
 from websearch_gateway.state.memory import MemoryState

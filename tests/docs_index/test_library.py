@@ -13,7 +13,7 @@ from tests.docs_index.crawl.small_site import EMBEDDER, FAST, html, library
 from websearch_gateway.docs_index.library import read_docs, search_docs
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.transfer import export_site, import_site
-from websearch_gateway.embedders.reranker import HttpReranker
+from websearch_gateway.embedders.remote import HttpReranker
 from websearch_gateway.models import Call, Caller
 from websearch_gateway.net.client import create_client
 from websearch_gateway.ports import NOT_RERANKED

@@ -8,7 +8,7 @@ from tests.docs_index.conftest import BASE, commit, page, version, with_symbols
 from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, Symbol
 from websearch_gateway.docs_index.search import LEAST_CONTENT, Ranker, share_out
 from websearch_gateway.docs_index.store.docs import SqlDocs
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.results import DocsHit, DocsSearchResponse
 from websearch_gateway.text.tokens import estimate_tokens
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import httpx2
 import pytest
 
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 
 Handler = Callable[[httpx2.Request], httpx2.Response]
 

@@ -12,7 +12,7 @@ import pytest
 
 from websearch_gateway.embedders.remote import OllamaEmbedder
 from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, Unavailable
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 
 ClientOf = Callable[[Callable[[httpx2.Request], httpx2.Response]], httpx2.AsyncClient]
 

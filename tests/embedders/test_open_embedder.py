@@ -12,7 +12,7 @@ import pytest
 from websearch_gateway.embedders import open_embedder
 from websearch_gateway.embedders.remote import OllamaEmbedder, OpenAICompatibleEmbedder
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 from websearch_gateway.settings import load_settings
 
 

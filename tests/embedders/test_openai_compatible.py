@@ -14,7 +14,7 @@ import pytest
 from websearch_gateway.embedders.remote import OpenAICompatibleEmbedder
 from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, SearchTimeoutError, Unavailable
 from websearch_gateway.net.client import create_client
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 ClientOf = Callable[[Callable[[httpx2.Request], httpx2.Response]], httpx2.AsyncClient]

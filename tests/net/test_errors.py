@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from websearch_gateway.errors import SearchFetchError, SearchProviderError, SearchProviderParseError, SearchTimeoutError
-from websearch_gateway.net.decode import CodingError
+from websearch_gateway.net.bodies import CodingError
 from websearch_gateway.net.fetch import mapped_errors, mapped_page_errors
 
 SECRET = "https://api.example/v1?key=hunter2"

@@ -21,7 +21,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import AppliedFilters, Call, Deadline, SearchQuery
 from websearch_gateway.net.client import HttpSearcher, create_client
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 from websearch_gateway.ports import Provider
 from websearch_gateway.providers import PROVIDERS, Entry
 from websearch_gateway.providers.brave import Brave

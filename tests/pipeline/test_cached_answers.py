@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from websearch_gateway.app.gateway import Caches, open_caches
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller, SearchQuery, Topic
 from websearch_gateway.pipeline.guard import Guard

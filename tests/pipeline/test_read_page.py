@@ -18,7 +18,7 @@ from websearch_gateway.cache.pages import (
     page_key,
     vectors_key,
 )
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchProviderError,

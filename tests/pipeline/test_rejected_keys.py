@@ -12,7 +12,7 @@ from websearch_gateway.app import Gateway
 from websearch_gateway.errors import Exhausted, SearchAuthError
 from websearch_gateway.models import RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
-from websearch_gateway.settings.vendors import ENGINES
+from websearch_gateway.settings import ENGINES
 
 QUESTION = "How tall is the Eiffel Tower?"
 WRONG = "wrong-0123456789abcdef"

@@ -13,7 +13,7 @@ from tests.state.conftest import PATIENCE
 from tests.stored_answer import AGAIN, ANSWER, ASKED, ME
 from websearch_gateway.cache.results import ANSWERS, ExactCache, Lifetimes
 from websearch_gateway.cache.semantic import OVERLAP_SECONDS, QuestionIndex, SemanticCache
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import SearchQuery, StateEntry
 from websearch_gateway.ports import State
 from websearch_gateway.state import open_state

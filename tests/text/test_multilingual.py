@@ -3,7 +3,7 @@ from typing import NamedTuple
 import pytest
 
 from websearch_gateway.answers.extractive import find_evidence
-from websearch_gateway.embedders.static import encode
+from websearch_gateway.embedders.local import encode
 from websearch_gateway.text.candidates import Document, candidates
 from websearch_gateway.text.ranking import likeness, runs
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from websearch_gateway.answers.extractive import Findings, find_evidence
-from websearch_gateway.embedders.static import encode
+from websearch_gateway.embedders.local import encode
 from websearch_gateway.text.candidates import Document
 from websearch_gateway.text.ranking import RERANKED, content_words, word_likeness
 

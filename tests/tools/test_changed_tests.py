@@ -14,12 +14,12 @@ covering = runpy.run_path(str(ROOT / "tools" / "changed_tests.py"))["tests_of"]
 @pytest.mark.parametrize(
     ("path", "tests"),
     [
-        ("src/websearch_gateway/net/retry.py", ["tests/net/test_retry.py"]),
+        ("src/websearch_gateway/net/requests.py", ["tests/net/test_requests.py"]),
         (
             "src/websearch_gateway/upstream/telemetry.py",
             ["tests/upstream/test_telemetry.py", "tests/upstream/test_telemetry_statistics.py"],
         ),
-        ("tests/net/test_retry.py", ["tests/net/test_retry.py"]),
+        ("tests/net/test_requests.py", ["tests/net/test_requests.py"]),
         ("tests/net/test_gone.py", []),
         ("README.md", []),
     ],

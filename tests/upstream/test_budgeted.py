@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from websearch_gateway.embedders import usd_per_million_tokens
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.embedders.remote import OllamaEmbedder, OpenAICompatibleEmbedder
-from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchBudgetError,
@@ -24,7 +24,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, Bill, Call, Caller, Deadline, SearchQuery, Span
 from websearch_gateway.net.client import create_client
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 from websearch_gateway.settings import Settings

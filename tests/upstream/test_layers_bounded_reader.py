@@ -8,7 +8,7 @@ import pytest
 
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.net.retry import Retry, RetryBudget
+from websearch_gateway.net.requests import Retry, RetryBudget
 from websearch_gateway.upstream.layers import BoundedReader
 
 URL = "https://example.com/"

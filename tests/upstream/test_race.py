@@ -25,7 +25,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.net.client import HttpSearcher, create_client
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 from websearch_gateway.providers import PROVIDERS, configured
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings

@@ -18,8 +18,7 @@ from tests.clock import Clock
 from tests.patience import PATIENCE
 from websearch_gateway.errors import SearchAuthError, SearchProviderError, SearchRateLimitError
 from websearch_gateway.results import Citation, FallbackInfo, SearchResponse
-from websearch_gateway.upstream.logs import Redaction, configure_logging
-from websearch_gateway.upstream.telemetry import Telemetry
+from websearch_gateway.upstream.telemetry import Redaction, Telemetry, configure_logging
 
 QUERY = "what does Zebulon Pike's diary say?"
 ANSWER = SearchResponse(
@@ -260,7 +259,7 @@ class TestLibraries:
 class TestHandler:
     def test_a_client_that_never_reads_our_stderr_blocks_nothing(self):
         script = (
-            "import logging\nfrom websearch_gateway.upstream.logs import configure_logging\n"
+            "import logging\nfrom websearch_gateway.upstream.telemetry import configure_logging\n"
             "configure_logging('INFO', ())\n"
             "for _ in range(1_000): logging.getLogger('websearch_gateway').info('x' * 300)\n"
             "print('done', flush=True)"
@@ -276,7 +275,7 @@ class TestHandler:
 
     def test_a_stderr_that_is_closed_ends_nothing(self):
         script = (
-            "import logging, sys\nfrom websearch_gateway.upstream.logs import configure_logging\n"
+            "import logging, sys\nfrom websearch_gateway.upstream.telemetry import configure_logging\n"
             "configure_logging('INFO', ())\nsys.stderr.close()\n"
             "logging.getLogger('websearch_gateway').warning('x')\nprint('done')"
         )

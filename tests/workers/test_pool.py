@@ -24,7 +24,7 @@ from tests.patience import PATIENCE
 from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchTimeoutError
 from websearch_gateway.models import Deadline, TokenUsage
 from websearch_gateway.readers.formats.feed import parse_feed
-from websearch_gateway.text.payload import json_object
+from websearch_gateway.text.hits import json_object
 from websearch_gateway.workers import pool
 from websearch_gateway.workers.child import Limits
 from websearch_gateway.workers.pool import (

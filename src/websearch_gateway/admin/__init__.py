@@ -1,4 +1,4 @@
-"""What operators use: doctor, statistics, cache inspection and clearing, migration between state backends.
+"""What operators use: reports and the doctor (`operations.py`); care for the cache and the state (`maintenance.py`).
 
-Each operation is one file that the entrypoints call through the Gateway. Nothing here runs within a search.
+Entrypoints call it through the Gateway. Nothing here runs within a search.
 """

@@ -38,10 +38,18 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, AppliedFilters, Call, Deadline, HttpRequest, SearchQuery, TokenUsage
+from websearch_gateway.net.bodies import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
 from websearch_gateway.net.client import Reply, send
-from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
-from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
-from websearch_gateway.net.span_attributes import note_host, note_reply, note_status, note_tokens, noting_model
+from websearch_gateway.net.requests import (
+    PASSING_STATUSES,
+    Retry,
+    note_host,
+    note_reply,
+    note_status,
+    note_tokens,
+    noting_model,
+    parse_retry_after,
+)
 from websearch_gateway.text.numbers import utc_now
 
 MAX_TURNS = 3

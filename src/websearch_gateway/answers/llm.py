@@ -31,11 +31,19 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
 )
 from websearch_gateway.models import Answer, Bill, Call, Deadline, Gathered, HttpRequest, SearchQuery, TokenUsage
+from websearch_gateway.net.bodies import give_way
 from websearch_gateway.net.client import send
-from websearch_gateway.net.decode import give_way
 from websearch_gateway.net.fetch import mapped_errors
-from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
-from websearch_gateway.net.span_attributes import note_host, note_reply, note_status, note_tokens, noting_model
+from websearch_gateway.net.requests import (
+    PASSING_STATUSES,
+    Retry,
+    note_host,
+    note_reply,
+    note_status,
+    note_tokens,
+    noting_model,
+    parse_retry_after,
+)
 from websearch_gateway.ports import Gather, Workers
 from websearch_gateway.text.numbers import utc_now
 from websearch_gateway.text.tokens import estimate_tokens

@@ -49,8 +49,8 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Deadline, HttpRequest, SearchQuery, Source, Span
+from websearch_gateway.net.bodies import MAX_REPLY_BYTES
 from websearch_gateway.net.client import Reply
-from websearch_gateway.net.own_threads import MAX_REPLY_BYTES
 from websearch_gateway.text.citations import in_code_points, strip_markers
 from websearch_gateway.text.urls import canonical, is_web_address
 

@@ -1,4 +1,4 @@
-"""ENGINES, the ordered table of answer engines, derived from settings/vendors.py. Importing it imports no engine."""
+"""ENGINES, the ordered table of answer engines, derived from settings/__init__.py. Importing it imports no engine."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings.vendors import ENGINES as ROWS
-from websearch_gateway.settings.vendors import EngineRow
+from websearch_gateway.settings import ENGINES as ROWS
+from websearch_gateway.settings import EngineRow
 
 if TYPE_CHECKING:
     import httpx2
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from websearch_gateway.answers.http_engine import EngineApi, Sdk
     from websearch_gateway.models import Answer, Deadline
     from websearch_gateway.net.fetch import Fetcher
-    from websearch_gateway.net.retry import Retry
+    from websearch_gateway.net.requests import Retry
     from websearch_gateway.ports import Gather, HostedEngine, Workers
     from websearch_gateway.settings import Settings
 
@@ -58,7 +58,7 @@ class Entry:
 
 def _hosted(row: EngineRow, settings: Settings, outside: Outside) -> HostedEngine:
     from websearch_gateway.answers.http_engine import HttpEngine
-    from websearch_gateway.net.own_threads import ReplyParser
+    from websearch_gateway.net.bodies import ReplyParser
 
     make: Callable[[SecretStr, str], EngineApi] = import_module(f"{__package__}.{row.name}").API
     key, base_url, models = (getattr(settings, f"{row.name}_{part}") for part in ("api_key", "base_url", "models"))

@@ -1,6 +1,6 @@
 """The only place where the adapters meet: `build(settings)` makes a Gateway from adapters and the pipeline.
 
-Only wiring belongs here. Each upstream's layers are in `upstreams.py`, those of page reading in `reading.py`.
+Only wiring belongs here. `adapters.py` opens each upstream in its layers, page reading, and the documentation index.
 """
 
 from websearch_gateway.app.build import build, open_gateway

@@ -13,37 +13,34 @@ import httpx2
 from websearch_gateway.admin.maintenance import PREFIXES, CacheAdmin, Migration
 from websearch_gateway.admin.operations import Doctor, Operations
 from websearch_gateway.answers.table import Outside
-from websearch_gateway.app.gateway import Caches, Gateway, open_caches
-from websearch_gateway.app.reading import (
+from websearch_gateway.app.adapters import (
     COMPOSE,
     SHORTLIST,
     WARM_UP,
     LazyDocs,
-    PageReaders,
-    is_indexed,
-    lazy_docs,
-    open_reading,
-)
-from websearch_gateway.app.upstreams import (
     OperatorDomains,
+    PageReaders,
     Upstreams,
     address_policy,
     answering,
+    is_indexed,
+    lazy_docs,
     open_engines,
+    open_reading,
     open_upstreams,
     outbound,
     reranker_layers,
     trusted_domains,
 )
+from websearch_gateway.app.gateway import Caches, Gateway, open_caches
 from websearch_gateway.cache.results import RawResult, ResultCache
-from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.embedders import open_embedder, open_reranker, usd_per_million_tokens
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 from websearch_gateway.pipeline.claims import ClaimChecking, Verification
-from websearch_gateway.pipeline.cleaning import cleaned_answer
 from websearch_gateway.pipeline.fallback import Gathering, RawEngine
+from websearch_gateway.pipeline.finalize import cleaned_answer
 from websearch_gateway.pipeline.guard import KNOWN_ADDRESSES, Guard, Provenance
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
@@ -53,12 +50,12 @@ from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, Hosted
 from websearch_gateway.results import WebSearchResponse
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
-from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.state.spare import SpareState
+from websearch_gateway.state.memory import MemoryState, SpareState
 from websearch_gateway.state.sqlite import SqliteState
 from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.upstream.layers import Layered
 from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
+from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry, Traced
 from websearch_gateway.workers.pool import Workers
 

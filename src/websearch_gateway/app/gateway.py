@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from websearch_gateway.admin.maintenance import CacheAdmin, Memory, Migration
 from websearch_gateway.admin.operations import Doctor, Operations
-from websearch_gateway.app.reading import LazyDocs
+from websearch_gateway.app.adapters import LazyDocs
 from websearch_gateway.cache.results import (
     ANSWERS,
     RAW_RESULTS,
@@ -23,7 +23,7 @@ from websearch_gateway.cache.results import (
     ResultCache,
 )
 from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache, SimilarQuestions
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import LOCAL, Caller, Claim, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.claims import ClaimChecking
 from websearch_gateway.pipeline.guard import one_deadline

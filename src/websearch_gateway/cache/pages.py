@@ -17,7 +17,6 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchFetchError,
@@ -26,13 +25,14 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Call, Deadline, Page
+from websearch_gateway.net.bodies import in_cache_thread
 from websearch_gateway.net.fetch import REDIRECTS
-from websearch_gateway.net.own_threads import in_cache_thread
 from websearch_gateway.ports import Embedder, Progress, Reader, State
 from websearch_gateway.text.numbers import in_words
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
 from websearch_gateway.text.urls import canonical
 from websearch_gateway.upstream.health import BestEffort
+from websearch_gateway.upstream.race import SingleFlight
 
 if TYPE_CHECKING:
     import numpy as np

@@ -35,7 +35,7 @@ from websearch_gateway.cache.results import (
     question_name,
 )
 from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.net.own_threads import in_cache_thread
+from websearch_gateway.net.bodies import in_cache_thread
 from websearch_gateway.ports import State
 from websearch_gateway.results import CacheMatch, WireModel
 from websearch_gateway.text.query import LONGEST_QUERY

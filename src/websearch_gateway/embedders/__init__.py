@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from websearch_gateway.net.retry import Retry
+    from websearch_gateway.net.requests import Retry
     from websearch_gateway.ports import Embedder, Layer, Reranker
     from websearch_gateway.settings import Settings
 
@@ -53,11 +53,11 @@ def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) 
 def _built_in(name: str) -> Embedder:
     kind, _, folder = name.partition(":")
     if kind == "static":
-        from websearch_gateway.embedders.static import StaticEmbedder
+        from websearch_gateway.embedders.local import StaticEmbedder
 
         return StaticEmbedder()
     if kind == "neural":
-        from websearch_gateway.embedders.neural import NeuralEmbedder, model_folder
+        from websearch_gateway.embedders.local import NeuralEmbedder, model_folder
 
         return NeuralEmbedder(model_folder(folder or None))
     raise SearchNotConfiguredError(
@@ -71,7 +71,7 @@ def open_reranker(
     """The reranker that the settings name, if any. It is called with the first texts, not here."""
     if settings.reranker_url is None:
         return None
-    from websearch_gateway.embedders.reranker import HttpReranker
+    from websearch_gateway.embedders.remote import HttpReranker
 
     secret = settings.reranker_api_key
     key = secret.get_secret_value() if secret else None

@@ -15,7 +15,7 @@ from websearch_gateway.entrypoints.http.replies import failure, refusal
 from websearch_gateway.entrypoints.lifecycle import start_exporting
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.settings import load_settings
-from websearch_gateway.upstream.logs import configure_logging
+from websearch_gateway.upstream.telemetry import configure_logging
 
 STATE_PREFIX = "websearch"
 """The collection of the TTL policies in `firestore.indexes.json`."""

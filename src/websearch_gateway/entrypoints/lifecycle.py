@@ -20,7 +20,7 @@ from websearch_gateway import __version__
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.results import ErrorInfo
 from websearch_gateway.settings import Settings
-from websearch_gateway.upstream.logs import flush_logs
+from websearch_gateway.upstream.telemetry import flush_logs
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway

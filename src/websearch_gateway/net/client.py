@@ -25,13 +25,20 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Call, Deadline, Hit, HttpRequest, SearchQuery, SearchResults
-from websearch_gateway.net.address import DEFAULT_PORTS
-from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, BodyCutShort, BodyTooLarge, read_body
+from websearch_gateway.net.address import DEFAULT_PORTS, DIRECT, Outbound, http_proxy
+from websearch_gateway.net.bodies import (
+    ACCEPT_ENCODING,
+    MAX_BYTES,
+    MAX_REPLY_BYTES,
+    BodyCutShort,
+    BodyTooLarge,
+    ReplyParser,
+    in_own_thread,
+    read_body,
+    without_key,
+)
 from websearch_gateway.net.fetch import USER_AGENT, mapped_errors
-from websearch_gateway.net.outbound import DIRECT, Outbound, http_proxy
-from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
-from websearch_gateway.net.retry import PASSING_STATUSES, parse_retry_after
-from websearch_gateway.net.span_attributes import note_host, note_status
+from websearch_gateway.net.requests import PASSING_STATUSES, note_host, note_status, parse_retry_after
 from websearch_gateway.ports import Layer, Provider, through
 
 CONNECT_SECONDS = 5.0

@@ -33,8 +33,18 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import AddressPolicy, Target
-from websearch_gateway.net.decode import (
+from websearch_gateway.net.address import (
+    DIRECT,
+    HEADER_BYTES,
+    AddressPolicy,
+    ConnectionPools,
+    MeteredStream,
+    Outbound,
+    Resolve,
+    SystemResolver,
+    Target,
+)
+from websearch_gateway.net.bodies import (
     ACCEPT_ENCODING,
     MAX_BYTES,
     BodyCutShort,
@@ -43,16 +53,7 @@ from websearch_gateway.net.decode import (
     charset_of,
     decoded_body,
 )
-from websearch_gateway.net.outbound import (
-    DIRECT,
-    HEADER_BYTES,
-    ConnectionPools,
-    MeteredStream,
-    Outbound,
-    Resolve,
-    SystemResolver,
-)
-from websearch_gateway.net.retry import parse_retry_after
+from websearch_gateway.net.requests import parse_retry_after
 
 
 def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError, upstream: str) -> Unavailable:
@@ -72,7 +73,7 @@ def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError
 
 @contextmanager
 def mapped_errors(upstream: str) -> Iterator[None]:
-    """Inside the block, raise our errors instead of those of httpx2 and `net.decode`.
+    """Inside the block, raise our errors instead of those of httpx2 and `net.bodies`.
 
     Raises:
         SearchTimeoutError: a connect, read, write or pool timeout, or the end of an `asyncio.timeout` block.
@@ -91,7 +92,7 @@ def mapped_errors(upstream: str) -> Iterator[None]:
 
 @contextmanager
 def mapped_page_errors(host: str) -> Iterator[None]:
-    """Inside the block, raise our errors about a page instead of those of httpcore2 and `net.decode`.
+    """Inside the block, raise our errors about a page instead of those of httpcore2 and `net.bodies`.
 
     Raises:
         SearchTimeoutError: a connect, read, write or pool timeout.

@@ -1,4 +1,5 @@
-"""The five stages of a search: guard, rate limit, cache, answer, finalize. Read `search.py` first.
+"""The five stages of a search: guard, cache, rate limit, answer, finalize. Read `search.py` first.
 
-One module per tool and per stage. Adapters arrive as Protocols (`ports.py`); none is imported here.
+The other modules are stages, or tools with fewer stages. Adapters arrive as Protocols (`ports.py`); none is imported
+here.
 """

@@ -56,12 +56,14 @@ from websearch_gateway.text.carried_data import (
     carries_data,
     identity,
 )
-from websearch_gateway.text.codes import COUNTRIES, country_named, language_code
 from websearch_gateway.text.query import (
     BUILT_IN_ROUTES,
+    COUNTRIES,
     LONGEST_RAW_QUERY,
     Route,
     checked_query,
+    country_named,
+    language_code,
     matching_form,
     normalise,
     repeats_a_repetition,

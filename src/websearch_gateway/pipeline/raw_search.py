@@ -12,14 +12,14 @@ from websearch_gateway.cache.results import RawResult, Served
 from websearch_gateway.errors import SearchError, SearchProviderParseError, SearchValidationError, shown
 from websearch_gateway.models import LOCAL, Call, Caller, Hit, RawSearchRequest, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressPolicy
-from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.pipeline.cleaning import clean_items
+from websearch_gateway.net.bodies import in_own_thread
+from websearch_gateway.pipeline.finalize import clean_items
 from websearch_gateway.pipeline.guard import Guard, Most, one_deadline, question
 from websearch_gateway.pipeline.search import Recall
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse
+from websearch_gateway.text.hits import json_object, records
 from websearch_gateway.text.notes import nothing_found
-from websearch_gateway.text.payload import json_object, records
 from websearch_gateway.text.query import LONGEST_QUERY
 from websearch_gateway.text.sanitise import strip_invisible_characters
 from websearch_gateway.upstream.race import ProviderSelection

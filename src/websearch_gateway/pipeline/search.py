@@ -24,11 +24,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from websearch_gateway.cache.results import RawResult, ResultCache, Served, is_stopgap, stand_in
 from websearch_gateway.cache.semantic import Similar, SimilarQuestions
-from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import Exhausted, SearchNotConfiguredError, SearchValidationError, Unavailable
 from websearch_gateway.models import LOCAL, Answer, Call, Caller, SearchQuery, SearchRequest
-from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.net.span_attributes import child_span
+from websearch_gateway.net.bodies import in_own_thread
+from websearch_gateway.net.requests import child_span
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline, question, timeout_error, up_to
 from websearch_gateway.ports import AnswerEngine, Progress, State, no_progress, problem_of
@@ -42,6 +41,7 @@ from websearch_gateway.results import (
     WebSearchResponse,
 )
 from websearch_gateway.upstream.health import BestEffort
+from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Telemetry, stage
 
 if TYPE_CHECKING:

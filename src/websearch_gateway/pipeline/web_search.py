@@ -37,7 +37,7 @@ from websearch_gateway.models import (
     SearchResults,
     WebSearchRequest,
 )
-from websearch_gateway.net.own_threads import in_own_thread
+from websearch_gateway.net.bodies import in_own_thread
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, Most, one_deadline, question
 from websearch_gateway.pipeline.search import Recall
 from websearch_gateway.ports import Progress, Reader, Searcher, Workers, no_progress

@@ -1,4 +1,4 @@
-"""Raw search vendors, one small file of pure functions each, in the order of settings/vendors.py.
+"""Raw search vendors, one small file of pure functions each, in the order of settings/__init__.py.
 
 To add one, follow docs/adding-a-provider.md. `net/client.py` handles network, retries and errors for all of them.
 """
@@ -15,9 +15,8 @@ from pydantic import SecretStr
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import Capabilities
 from websearch_gateway.ports import Provider
-from websearch_gateway.settings import Settings
-from websearch_gateway.settings.vendors import PROVIDERS as ROWS
-from websearch_gateway.settings.vendors import ProviderRow
+from websearch_gateway.settings import PROVIDERS as ROWS
+from websearch_gateway.settings import ProviderRow, Settings
 
 __all__ = ["PROVIDERS", "Entry", "absent", "advice", "configured"]
 

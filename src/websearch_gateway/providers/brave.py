@@ -18,8 +18,8 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
+from websearch_gateway.text.hits import json_object, linked, make_hit, one_line, records
 from websearch_gateway.text.numbers import bucket, iso_date, spoken_date, utc_now
-from websearch_gateway.text.payload import json_object, linked, make_hit, one_line, records
 from websearch_gateway.text.urls import sites_applied, with_sites
 
 MOST_WORDS = 50

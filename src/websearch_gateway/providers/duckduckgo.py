@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from websearch_gateway.errors import BLOCKED, SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
+from websearch_gateway.text.hits import make_hit
 from websearch_gateway.text.numbers import bucket
-from websearch_gateway.text.payload import make_hit
 from websearch_gateway.text.urls import sites_applied, with_sites
 
 BLOCK_SECONDS = 60.0

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
 from websearch_gateway.ports import Provider
+from websearch_gateway.text.hits import json_object, linked, make_hit, records
 from websearch_gateway.text.numbers import bucket, iso_date
-from websearch_gateway.text.payload import json_object, linked, make_hit, records
 from websearch_gateway.text.urls import sites_applied, with_sites
 
 PAGE_SIZE = 10

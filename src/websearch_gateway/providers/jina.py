@@ -10,8 +10,8 @@ from typing import ClassVar
 from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
+from websearch_gateway.text.hits import json_object, linked, make_hit, opening, records
 from websearch_gateway.text.numbers import iso_date, spoken_date, utc_now
-from websearch_gateway.text.payload import json_object, linked, make_hit, opening, records
 
 PAGE_SIZE = 10
 QUOTA_PAUSE_SECONDS = 3600.0

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchValidationError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
+from websearch_gateway.text.hits import json_object, linked, make_hit, opening, records
 from websearch_gateway.text.numbers import bucket, utc_now
-from websearch_gateway.text.payload import json_object, linked, make_hit, opening, records
 
 QUOTA_PAUSE_SECONDS = 3600.0
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}

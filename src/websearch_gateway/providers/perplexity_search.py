@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
+from websearch_gateway.text.hits import json_object, linked, make_hit, records
 from websearch_gateway.text.numbers import bucket, iso_date
-from websearch_gateway.text.payload import json_object, linked, make_hit, records
 from websearch_gateway.text.urls import one_list
 
 MOST_RESULTS = MOST_DOMAINS = 20

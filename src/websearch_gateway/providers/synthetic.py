@@ -9,8 +9,8 @@ from typing import ClassVar
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
+from websearch_gateway.text.hits import json_object, linked, make_hit, opening, records
 from websearch_gateway.text.numbers import iso_date
-from websearch_gateway.text.payload import json_object, linked, make_hit, opening, records
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
-from websearch_gateway.text.codes import country_name
+from websearch_gateway.text.hits import json_object, linked, make_hit, records
 from websearch_gateway.text.numbers import bucket, iso_date
-from websearch_gateway.text.payload import json_object, linked, make_hit, records
+from websearch_gateway.text.query import country_name
 
 MOST_RESULTS = 20
 MOST_INCLUDED, MOST_EXCLUDED = 300, 150

@@ -15,7 +15,7 @@ from websearch_gateway.errors import SearchError, SearchProviderError, SearchPro
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.net.fetch import user_agent
 from websearch_gateway.ports import Provider
-from websearch_gateway.text.payload import json_object, linked, make_hit, one_line, records
+from websearch_gateway.text.hits import json_object, linked, make_hit, one_line, records
 from websearch_gateway.text.tokens import STOP_WORDS, fold, language_of
 
 MOST_HITS = 20

@@ -17,7 +17,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.decode import decode
+from websearch_gateway.net.bodies import decode
 from websearch_gateway.net.fetch import REDIRECTS, Fetched, Fetching
 from websearch_gateway.readers.formats.kinds import HTML_TYPES, MAX_PAGE_BYTES
 

@@ -15,10 +15,10 @@ from cachetools import TTLCache
 
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import LONGEST_URL, Deadline
-from websearch_gateway.net.decode import MAX_BYTES, decode
+from websearch_gateway.net.bodies import MAX_BYTES, decode
 from websearch_gateway.net.fetch import ACCEPT_PAGE, PRODUCT, Fetched, Fetcher
 from websearch_gateway.ports import Workers
-from websearch_gateway.text.robots_txt import may_read, parse, rules_for
+from websearch_gateway.text.urls import may_read, parse, rules_for
 
 if TYPE_CHECKING:
     from protego import Protego

@@ -241,7 +241,7 @@ def environment(url: str) -> dict[str, str]:
 
     Of the answer engines only OpenAI is on, so that raw search answers where it fails; `engines` has the others.
     """
-    from websearch_gateway.settings.vendors import (
+    from websearch_gateway.settings import (
         ENGINES,  # loads pydantic, which a server does not need
         PROVIDERS,
     )
@@ -265,7 +265,7 @@ def environment(url: str) -> dict[str, str]:
 
 def engines(url: str) -> dict[str, dict[str, str]]:
     """Answer engine besides OpenAI -> the settings that turn it on, in addition to those of `environment`."""
-    from websearch_gateway.settings.vendors import ENGINES
+    from websearch_gateway.settings import ENGINES
 
     keyed = {row.name: {f"{row.name.upper()}_API_KEY": key_of(row.name)} for row in ENGINES if row.name != "openai"}
     return {**keyed, "llm": {"LLM_BASE_URL": f"{url}/llm/v1", "LLM_MODEL": LLM_MODEL}}

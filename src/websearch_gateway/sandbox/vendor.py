@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox import key_of
 from websearch_gateway.sandbox.small_web import best_sentences, search
-from websearch_gateway.settings.vendors import ProviderRow
+from websearch_gateway.settings import ProviderRow
 
 _SITE = re.compile(r"(?<!\S)\(?(-?)site:([^\s)]+)\)?")
 

@@ -21,7 +21,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Call, Deadline, Page, SearchQuery
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 from websearch_gateway.ports import Layer, Reader, Upstream, through
 from websearch_gateway.upstream.health import PROBE_SECONDS, UpstreamHealth
 from websearch_gateway.upstream.ledger import Ledger

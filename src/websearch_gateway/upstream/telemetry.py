@@ -1,9 +1,10 @@
-"""One event and one span per tool call, with child spans; and the figures of all calls of this process.
+"""One event and one span per tool call, with child spans; the figures of all calls of this process; and the log.
 
 Nothing here holds a query, a result, a page, a key, a user or a URL: only names from the code, codes, numbers and
-hosts. Logging goes through the standard library: a process that configures nothing stays silent. Spans use only the API
-of OpenTelemetry, which records nothing until `entrypoints/lifecycle.py` or the surrounding process sets up its SDK;
-below a call that is not recorded they cost almost nothing. Upstreams are untrusted, so they get no trace context.
+hosts. Events go through the standard library, so a process that configures nothing stays silent; `configure_logging`
+sends them to stderr, as lines of JSON, or on a terminal as lines for people, and writing never blocks. Spans use only
+the API of OpenTelemetry, which records nothing until `entrypoints/lifecycle.py` or the surrounding process sets up its
+SDK; below a call that is not recorded they cost almost nothing. Upstreams are untrusted, so they get no trace context.
 """
 
 from __future__ import annotations
@@ -12,24 +13,30 @@ import asyncio
 import functools
 import hashlib
 import inspect
+import json
 import logging
+import re
+import select
+import sys
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from functools import partial
 from operator import attrgetter
 from secrets import token_bytes
 from types import TracebackType
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, Literal, TextIO, TypeVar, cast, get_args
+from urllib.parse import quote, quote_plus
 
 from opentelemetry.trace import Span, SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
 from websearch_gateway.models import Call, Deadline, Page
-from websearch_gateway.net.span_attributes import TRACER, UNRECORDED, child_span, note_host, outcome_of, recorded
+from websearch_gateway.net.requests import TRACER, UNRECORDED, child_span, note_host, outcome_of, recorded
 from websearch_gateway.ports import Reader
 from websearch_gateway.results import CacheState, SearchResponse
 from websearch_gateway.upstream.health import Distribution, Histogram
@@ -415,3 +422,159 @@ class TracedReader:
         with child_span("read page", SpanKind.CLIENT):
             note_host(url)
             return await self.reader.read(url, deadline, known)
+
+
+_OURS = "websearch_gateway"
+_BATCH_SECONDS = 0.05
+_NOT_FOR_PEOPLE = ("event", "exception", "query_hash", "query_length")
+_TRACEBACK_FORMATTER = logging.Formatter()
+_TRACEBACK_CHARACTERS = 3_000  # so that a record fits the 4 KiB that a pipe takes without blocking
+
+
+def configure_logging(
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secrets: Collection[str], *, told: Collection[str] = ()
+) -> None:
+    """Send all logging of this process to stderr, in place of any earlier configuration.
+
+    Each record is a line of JSON, or on a terminal a line for people.
+
+    Args:
+        level: the least level of the gateway's own log. Libraries always log from WARNING on, since the HTTP client
+            logs whole URLs below that.
+        secrets: values that must not appear; each is replaced by `***` anywhere in a record.
+        told: names of loggers whose warnings the replies contain anyway, so that only their errors are logged.
+    """
+    root = logging.getLogger()
+    for earlier in root.handlers[:]:
+        root.removeHandler(earlier)
+    handler = _Handler(sys.stderr, secrets)
+    handler.addFilter(lambda record: record.levelno >= logging.ERROR or record.name not in told)
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    logging.getLogger(_OURS).setLevel(level)
+    # Records do not need the calling function, thread or process (https://docs.python.org/3/howto/logging.html#optimization).
+    logging._srcfile = None
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+
+
+def flush_logs() -> None:
+    """Write all queued records. For a process that is about to end without clean-up."""
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    """Writes records as lines, and drops records that a slow reader does not take.
+
+    In an event loop it writes a moment later, in batches: the answer does not wait for its record, and a record in a
+    batch takes a third of the time. A warning is written at once, together with all queued records.
+    """
+
+    def __init__(self, stream: TextIO, secrets: Collection[str]) -> None:
+        super().__init__(stream)
+        self._redacted = Redaction(secrets)
+        self._for_people = stream.isatty()
+        self._scheduled_in: asyncio.AbstractEventLoop | None = None
+        self._waiting: list[logging.LogRecord] = []
+        self.addFilter(_is_ours_or_a_warning)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line of JSON, or of words for people."""
+        event: Any = record.msg if isinstance(record.msg, dict) else {"event": record.getMessage()}
+        if not self._for_people:
+            at = {"logger": record.name, "level": record.levelname.lower(), "timestamp": _timestamp(record.created)}
+            event = {**event, **at}
+        if record.exc_info:
+            event["exception"] = _TRACEBACK_FORMATTER.formatException(record.exc_info)[-_TRACEBACK_CHARACTERS:]
+        shown = self._redacted(event)
+        return _in_words(shown, record) if self._for_people else json.dumps(shown)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._waiting.append(record)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.flush()
+            return
+        if record.levelno >= logging.WARNING:
+            self.flush()
+        elif self._scheduled_in is not loop:
+            self._scheduled_in = loop
+            loop.call_later(_BATCH_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Write the queued records."""
+        self.acquire()
+        try:
+            waiting, self._waiting, self._scheduled_in = self._waiting, [], None
+            for record in waiting:
+                if self._is_writable():
+                    super().emit(record)  # close() flushes again, with nothing queued
+            with suppress(OSError, ValueError):  # a stderr that is closed or full must not end what was logged about
+                super().flush()
+        finally:
+            self.release()
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the base class's
+        """Print nothing: the base class would print the record unmasked, with any secret in it."""
+
+    def _is_writable(self) -> bool:
+        """Whether a write would not block. A client that never reads our stderr must not stop us."""
+        try:
+            return bool(select.select((), (self.stream,), (), 0)[1])
+        except (OSError, ValueError):  # not a file of the operating system, so it never blocks
+            return True
+
+
+def _is_ours_or_a_warning(record: logging.LogRecord) -> bool:
+    # A filter of the handler, since a library may set the level of its own logger at any time.
+    return record.levelno >= logging.WARNING or record.name.partition(".")[0] == _OURS
+
+
+def _in_words(event: Mapping[str, Any], record: logging.LogRecord) -> str:
+    """`12:30:05 WARNING what happened name=value ...`, without the level of ordinary events and empty values."""
+    level = f"{record.levelname} " if record.levelno >= logging.WARNING else ""
+    values = [f"{name}={value}" for name, value in event.items() if name not in _NOT_FOR_PEOPLE and value]
+    told = " ".join((f"{level}{event.get('event', '')}", *values))
+    lines = f"{told}\n{event['exception']}" if "exception" in event else told
+    clean = "".join(character if character.isprintable() or character == "\n" else " " for character in lines)
+    # Indented, so that no message can look like two records.
+    return f"{time.strftime('%H:%M:%S', time.localtime(record.created))} {clean}".replace("\n", "\n    ")
+
+
+def _timestamp(created: float) -> str:
+    """The time of the event (not of the write), in UTC."""
+    return datetime.fromtimestamp(created, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+class Redaction:
+    """Replaces secrets by `***` in every key and value of an event, at any depth, and converts values to JSON types."""
+
+    def __init__(self, secrets: Collection[str]) -> None:
+        # The plain values, and how they look in a URL and in a repr.
+        forms = {form(secret) for secret in secrets if secret for form in (str, _in_url, quote_plus, _in_repr)}
+        pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)")
+        self._masked = functools.partial(pattern.sub, "***")
+        self._masked_key = functools.lru_cache(maxsize=256)(self._masked)  # events have the same few names
+
+    def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        return {self._masked_key(str(key)): self._shown(value) for key, value in event.items()}
+
+    def _shown(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._masked(value)
+        if value is None or isinstance(value, (int, float)):
+            return value
+        if isinstance(value, dict):
+            return {self._masked(str(key)): self._shown(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return [self._shown(item) for item in value]
+        return self._masked(repr(value))
+
+
+def _in_url(secret: str) -> str:
+    return quote(secret, safe="")
+
+
+def _in_repr(secret: str) -> str:
+    return repr(secret)[1:-1]

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from websearch_gateway.app.docs_documents import DocumentReading
+from websearch_gateway.app.adapters import DocumentReading
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, Owner
@@ -15,7 +15,7 @@ from websearch_gateway.docs_index.packages import Registries
 from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.ports import Embedder

@@ -17,7 +17,7 @@ from websearch_gateway.docs_index.models import TextQuery
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.embedders.remote import OllamaEmbedder, OpenAICompatibleEmbedder
 from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
-from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.requests import Retry
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

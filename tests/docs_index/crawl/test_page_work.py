@@ -15,7 +15,7 @@ from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.crawl.sources import FolderSource
 from websearch_gateway.docs_index.models import CrawlOptions, Document, ReadDocument
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.workers.pool import Workers
 

@@ -10,7 +10,7 @@ import pytest
 from websearch_gateway.docs_index.crawl.sources import MAX_CRAWL_DELAY, HostPace, RobotsTxt
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.net.fetch import Fetched
-from websearch_gateway.text.robots_txt import crawl_delay, may_read_each
+from websearch_gateway.text.urls import crawl_delay, may_read_each
 
 HOST = "https://docs.example.org"
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from websearch_gateway.docs_index.models import Owner
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.entrypoints.cli.docs import docs
 
 

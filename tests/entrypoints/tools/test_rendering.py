@@ -35,7 +35,7 @@ from websearch_gateway.results import (
     WebSearchResponse,
 )
 from websearch_gateway.sandbox import Sandbox, key_of
-from websearch_gateway.settings.vendors import ENGINES
+from websearch_gateway.settings import ENGINES
 
 QUERY = "How do I descale an espresso machine?"
 TOWER = "https://tower.example/height"

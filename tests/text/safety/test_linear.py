@@ -12,7 +12,7 @@ import pytest
 
 from tests.growth import Text, too_much, without_collector
 from websearch_gateway.answers.extractive import find_evidence
-from websearch_gateway.embedders.static import encode
+from websearch_gateway.embedders.local import encode
 from websearch_gateway.models import Passage, Span
 from websearch_gateway.readers.formats.plain import csv_table, json_text
 from websearch_gateway.text.candidates import Document
@@ -26,12 +26,11 @@ from websearch_gateway.text.citations import (
     strip_markers,
     without_trackers,
 )
+from websearch_gateway.text.hits import one_line
 from websearch_gateway.text.markdown import LINK, blocks, lines, plain, split_sentences, without_comments
 from websearch_gateway.text.passages import near_duplicates, rank
-from websearch_gateway.text.payload import one_line
 from websearch_gateway.text.query import matching_form
 from websearch_gateway.text.quotes import Quotable
-from websearch_gateway.text.robots_txt import may_read, rules_for
 from websearch_gateway.text.sanitise import (
     clean_markdown,
     reads_like_orders,
@@ -42,7 +41,7 @@ from websearch_gateway.text.sanitise import (
 )
 from websearch_gateway.text.secrets import credential_kind, credential_kind_in_address
 from websearch_gateway.text.tokens import estimate_tokens, tokens
-from websearch_gateway.text.urls import canonical, find_urls, host, strip_trackers
+from websearch_gateway.text.urls import canonical, find_urls, host, may_read, rules_for, strip_trackers
 
 QUESTION = "How tall is the tower?"
 

@@ -54,7 +54,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import PRODUCT, Fetched
 from websearch_gateway.ports import Embedder
-from websearch_gateway.text.robots_txt import refused_use
+from websearch_gateway.text.urls import refused_use
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors

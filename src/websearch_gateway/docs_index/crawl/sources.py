@@ -26,7 +26,7 @@ from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import SearchError, SearchFetchError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import PRODUCT, Fetched
-from websearch_gateway.text.robots_txt import crawl_delay, may_read_each, refused_by
+from websearch_gateway.text.urls import crawl_delay, may_read_each, refused_by
 
 AT_ONCE = 2
 ROBOTS_SECONDS = 86_400.0

@@ -31,7 +31,7 @@ from websearch_gateway.docs_index.store.database import (
 )
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.net.own_threads import in_cache_thread
+from websearch_gateway.net.bodies import in_cache_thread
 from websearch_gateway.sql import Step, code, created, is_damaged, is_locked, migrate, opened
 
 if TYPE_CHECKING:

@@ -445,10 +445,10 @@ async def _tried(settings: Settings, values: dict[str, str]) -> int:
     Raises:
         SearchError: it does not work; the message says why.
     """
-    from websearch_gateway.app.upstreams import outbound
+    from websearch_gateway.app.adapters import outbound
     from websearch_gateway.embedders import open_embedder
     from websearch_gateway.net.client import create_client
-    from websearch_gateway.net.retry import Retry
+    from websearch_gateway.net.requests import Retry
 
     unset: dict[str, str | None] = dict.fromkeys(_KEYS)
     async with create_client(outbound=outbound(settings)) as client:

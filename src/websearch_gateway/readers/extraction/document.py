@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import urldefrag, urljoin
 
-from websearch_gateway.net.decode import decode
+from websearch_gateway.net.bodies import decode
 from websearch_gateway.readers.extraction import page
 from websearch_gateway.readers.extraction.extract import Extracted, extract_from
 from websearch_gateway.readers.extraction.render import Anchors

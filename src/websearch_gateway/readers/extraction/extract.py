@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import dropwhile, islice, takewhile
 from typing import TYPE_CHECKING, Any
 
-from websearch_gateway.net.decode import charset_of, decode
+from websearch_gateway.net.bodies import charset_of, decode
 from websearch_gateway.readers.extraction.blocks import Container, Outline
 from websearch_gateway.readers.extraction.page import AROUND_A_POST, POST
 from websearch_gateway.readers.extraction.render import Anchors, is_data

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.net.decode import decode
+from websearch_gateway.net.bodies import decode
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.extraction.render import as_paragraph, escaped
 from websearch_gateway.readers.formats.rendering import to_markdown

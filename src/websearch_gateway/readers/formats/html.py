@@ -27,7 +27,7 @@ from cachetools import TTLCache
 
 from websearch_gateway.errors import SearchError, SearchFetchError, Unavailable
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.net.decode import decode
+from websearch_gateway.net.bodies import decode
 from websearch_gateway.net.fetch import Fetched, Fetching
 from websearch_gateway.ports import Workers
 from websearch_gateway.readers.extraction.extract import Extracted

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.net.decode import charset_of, decode
+from websearch_gateway.net.bodies import charset_of, decode
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.rendering import to_markdown, until_too_long
 from websearch_gateway.text.markdown import without_comments

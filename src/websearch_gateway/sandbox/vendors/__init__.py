@@ -23,7 +23,7 @@ from websearch_gateway.sandbox.vendors.serper import SERPER
 from websearch_gateway.sandbox.vendors.synthetic import SYNTHETIC
 from websearch_gateway.sandbox.vendors.tavily import TAVILY
 from websearch_gateway.sandbox.vendors.wikipedia import WIKIPEDIA
-from websearch_gateway.settings.vendors import PROVIDERS
+from websearch_gateway.settings import PROVIDERS
 
 _WRITTEN: tuple[Vendor, ...] = (
     OPENAI,

@@ -13,7 +13,7 @@ from websearch_gateway.entrypoints.http.compatible import openai_api
 from websearch_gateway.entrypoints.http.compatible.openai_api import answered, cited_places, question
 from websearch_gateway.models import LOCAL, SearchRequest
 from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
-from websearch_gateway.settings.vendors import ENGINES
+from websearch_gateway.settings import ENGINES
 from websearch_gateway.text.query import LONGEST_QUERY
 from websearch_gateway.text.urls import host
 

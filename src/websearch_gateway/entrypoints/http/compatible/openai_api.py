@@ -26,8 +26,7 @@ from websearch_gateway.models import Caller, SearchRequest
 from websearch_gateway.pipeline.finalize import places_of
 from websearch_gateway.results import CitedSpan, ErrorInfo, SearchResponse
 from websearch_gateway.text.citations import linked
-from websearch_gateway.text.codes import country_code
-from websearch_gateway.text.query import LONGEST_QUERY
+from websearch_gateway.text.query import LONGEST_QUERY, country_code
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway

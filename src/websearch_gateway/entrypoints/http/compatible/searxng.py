@@ -14,8 +14,7 @@ from websearch_gateway.entrypoints.reply import fit_web
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import LAST_PAGE, Caller, SafeSearch, WebSearchRequest
 from websearch_gateway.results import ErrorInfo, WebResult
-from websearch_gateway.text.codes import LANGUAGES, country_code
-from websearch_gateway.text.query import LONGEST_QUERY
+from websearch_gateway.text.query import LANGUAGES, LONGEST_QUERY, country_code
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway

@@ -24,8 +24,8 @@ from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import Caller, Freshness, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.web_search import HOURS
 from websearch_gateway.results import ErrorInfo, WebResult, WebSearchResponse
-from websearch_gateway.text.codes import country_code
 from websearch_gateway.text.notes import is_unreadable_note
+from websearch_gateway.text.query import country_code
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway

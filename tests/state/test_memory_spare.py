@@ -10,7 +10,7 @@ import pytest
 
 from tests.clock import Clock
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.state.spare import RETRY_SECONDS, SpareState
+from websearch_gateway.state.memory import RETRY_SECONDS, SpareState
 from websearch_gateway.state.sqlite import SqliteState
 
 

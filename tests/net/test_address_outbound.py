@@ -23,11 +23,10 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
 )
 from websearch_gateway.models import ContentRequest, Deadline, HttpRequest, WebSearchRequest
-from websearch_gateway.net import outbound
-from websearch_gateway.net.address import AddressPolicy
+from websearch_gateway.net import address
+from websearch_gateway.net.address import AddressPolicy, Outbound, PinnedBackend, SystemResolver, http_proxy
 from websearch_gateway.net.client import create_client, send
 from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.net.outbound import Outbound, PinnedBackend, SystemResolver, http_proxy
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 
@@ -270,7 +269,7 @@ async def test_a_hanging_lookup_ends_at_the_deadline_and_delays_no_other_lookup(
         release.wait(PATIENCE)
         return []
 
-    monkeypatch.setattr(outbound, "_look_up", hang)
+    monkeypatch.setattr(address, "_look_up", hang)
     async with Fetcher(AddressPolicy()) as fetcher:
         fetch = asyncio.create_task(fetcher.fetch("http://slow.example.com/", Deadline.after(0.05)))
         await asyncio.to_thread(int)  # the threads that everybody shares are free

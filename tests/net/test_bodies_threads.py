@@ -18,7 +18,7 @@ from websearch_gateway.answers.openai import OpenAI
 from websearch_gateway.answers.perplexity import Perplexity
 from websearch_gateway.errors import SearchProviderParseError, SearchValidationError
 from websearch_gateway.models import Answer, Deadline, Hit
-from websearch_gateway.net.own_threads import SMALL_BYTES, THREADS, ReplyParser, in_own_thread, without_key
+from websearch_gateway.net.bodies import SMALL_BYTES, THREADS, ReplyParser, in_own_thread, without_key
 from websearch_gateway.providers.duckduckgo import DuckDuckGo
 from websearch_gateway.providers.google import Google
 from websearch_gateway.providers.serper import Serper

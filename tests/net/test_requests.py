@@ -19,7 +19,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.retry import JITTER_SECONDS, Retry, RetryBudget, parse_retry_after
+from websearch_gateway.net.requests import JITTER_SECONDS, Retry, RetryBudget, parse_retry_after
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp()
 

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from websearch_gateway.embedders import open_reranker
-from websearch_gateway.embedders.reranker import LONGEST_TEXT, HttpReranker
+from websearch_gateway.embedders.remote import LONGEST_TEXT, HttpReranker
 from websearch_gateway.models import Call
 from websearch_gateway.net.client import create_client
 from websearch_gateway.ports import MOST_RERANKED

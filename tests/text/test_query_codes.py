@@ -6,7 +6,7 @@ import pytest
 from babel import Locale
 from babel.core import get_global
 
-from websearch_gateway.text.codes import (
+from websearch_gateway.text.query import (
     COUNTRIES,
     LANGUAGES,
     country_code,

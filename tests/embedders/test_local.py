@@ -19,7 +19,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from tests.patience import PATIENCE
-from websearch_gateway.embedders.static import LONGEST_WORD, UNKNOWN, StaticEmbedder, Vocabulary, WordPieces
+from websearch_gateway.embedders.local import LONGEST_WORD, UNKNOWN, StaticEmbedder, Vocabulary, WordPieces
 
 DATA = resources.files("websearch_gateway.embedders") / "static_model"
 EMBEDDER = StaticEmbedder()
@@ -92,7 +92,7 @@ async def test_no_texts_give_no_vectors() -> None:
 
 def test_another_process_computes_the_same_vector() -> None:
     code = (
-        "from websearch_gateway.embedders.static import StaticEmbedder as S;"
+        "from websearch_gateway.embedders.local import StaticEmbedder as S;"
         "print(S().encode(['determinism'])[0].tobytes().hex())"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
@@ -136,7 +136,7 @@ def test_the_model_ships_with_its_licence_and_stays_small() -> None:
 
 def test_importing_the_embedder_does_not_load_numpy() -> None:
     """Cold start is a feature: the model costs only those who rank with it."""
-    code = "import websearch_gateway.embedders.static, sys; print('numpy' in sys.modules)"
+    code = "import websearch_gateway.embedders.local, sys; print('numpy' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert printed.stdout.strip() == "False"
 

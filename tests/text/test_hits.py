@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.errors import SearchProviderParseError
-from websearch_gateway.text.payload import json_object, make_hit, one_line, records
+from websearch_gateway.text.hits import json_object, make_hit, one_line, records
 
 
 def test_a_missing_list_is_empty_only_if_it_is_optional() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.growth import too_much
 from websearch_gateway.models import Hit
-from websearch_gateway.text.unrelated import FEWEST_ROWS, is_unrelated
+from websearch_gateway.text.hits import FEWEST_ROWS, is_unrelated
 
 FOOTBALL = (
     "Rovers win the derby | The keeper saved two penalties before the whistle, and the visitors went home in silence.",

@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from tests.patience import PATIENCE
-from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import SearchProviderError
+from websearch_gateway.upstream.race import SingleFlight
 
 
 class Upstream:

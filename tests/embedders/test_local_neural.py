@@ -15,7 +15,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import BertProcessing
 
-from websearch_gateway.embedders.neural import MOST_WINDOWS, PACKAGE, WINDOW, NeuralEmbedder, model_folder
+from websearch_gateway.embedders.local import MOST_WINDOWS, PACKAGE, WINDOW, NeuralEmbedder, model_folder
 from websearch_gateway.errors import SearchNotConfiguredError
 
 WIDTH, INNER = 24, 32

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
-from websearch_gateway.text.robots_txt import may_read, refused_by, rules_for
+from websearch_gateway.text.urls import may_read, refused_by, rules_for
 
 US = "websearch-gateway"
 SITE = "https://example.com"

@@ -11,7 +11,7 @@ import webencodings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.net.decode import (
+from websearch_gateway.net.bodies import (
     BodyCutShort,
     BodyTooLarge,
     CodingError,

@@ -1,0 +1,487 @@
+"""The adapters that the settings choose, inside their layers.
+
+- The search providers and the answer engines, each behind its circuit breaker, its rate limiter and the ledger.
+- The choices of the operator for outgoing requests: domains to search and to read, and the route.
+- Page reading: the fetcher behind its address policy, the readers, and the page cache.
+- The documentation index, made on first use of its store, the fetcher, the workers of the readers and an embedder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urldefrag, urlsplit
+from urllib.request import getproxies_environment
+
+import httpx2
+
+from websearch_gateway.answers import table as answers
+from websearch_gateway.answers.extractive import compose, shortlist
+from websearch_gateway.answers.table import Outside
+from websearch_gateway.answers.table import configured as answers_configured
+from websearch_gateway.cache.pages import BlobCache, PageCache, Similarity
+from websearch_gateway.embedders.local import encode
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError, Unavailable
+from websearch_gateway.models import Deadline, Hit, SearchQuery
+from websearch_gateway.net.address import AddressPolicy, Outbound
+from websearch_gateway.net.bodies import ReplyParser
+from websearch_gateway.net.client import HttpSearcher
+from websearch_gateway.net.fetch import Fetched, Fetcher, user_agent
+from websearch_gateway.net.requests import Retry
+from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
+from websearch_gateway.pipeline.finalize import cleaned_hits
+from websearch_gateway.pipeline.read_page import PassageFinder
+from websearch_gateway.ports import AnswerEngine, Embedder, HostedEngine, Layer, Reranker, Searcher, State
+from websearch_gateway.providers import PROVIDERS, absent, advice, configured
+from websearch_gateway.readers import ReaderTable
+from websearch_gateway.readers.browser import Browser
+from websearch_gateway.readers.extraction.extract import warm_up
+from websearch_gateway.readers.formats.kinds import CONVERTERS, HEAVY, kind_of
+from websearch_gateway.readers.robots_fetcher import RobotsFetcher
+from websearch_gateway.settings import Settings, index_variables
+from websearch_gateway.state.shared import require
+from websearch_gateway.text.passages import cut
+from websearch_gateway.text.urls import MOST_DOMAINS, admitted, domains
+from websearch_gateway.upstream.health import HealthRegistry, Stopwatch, UpstreamHealth
+from websearch_gateway.upstream.layers import BoundedReader, Budget, BurstGate, CircuitBreaker, Layered, RateLimiter
+from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.race import (
+    LEAST_SHARE_SECONDS,
+    ByWeight,
+    FallbackSearcher,
+    Hedging,
+    Order,
+    ProviderSelection,
+)
+from websearch_gateway.upstream.telemetry import TracedReader, TracedUpstream
+from websearch_gateway.workers.child import Limits, prepare
+from websearch_gateway.workers.pool import WORKING_FOR, FairQueue, Workers
+
+if TYPE_CHECKING:
+    from websearch_gateway.docs_index.library import DocsLibrary
+    from websearch_gateway.docs_index.models import BrowserUse, Document
+    from websearch_gateway.docs_index.store.database import Turn
+    from websearch_gateway.docs_index.store.docs import SqlDocs
+    from websearch_gateway.readers.extraction.document import CrawledPage
+    from websearch_gateway.readers.formats.html import Renderer
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Upstreams:
+    """The bare providers, which `doctor` examines, and the selection among the guarded ones.
+
+    `advice` says which keys to set; empty if a provider has a key. `unfinished` maps each engine and provider of whose
+    required settings only some are set to what is missing.
+    """
+
+    providers: Sequence[HttpSearcher]
+    selection: ProviderSelection
+    advice: str
+    unfinished: Mapping[str, str]
+
+
+def open_upstreams(
+    settings: Settings,
+    client: httpx2.AsyncClient,
+    retry: Retry,
+    health: HealthRegistry,
+    ledger: Ledger,
+    workers: Workers,
+) -> Upstreams:
+    """Every configured upstream. Calls nothing.
+
+    Raises:
+        SearchNotConfiguredError: a setting names a provider that does not exist or lacks its key.
+    """
+    providers = configured(settings)
+    _check_names(settings, [provider.name for provider in providers])
+    for engine in answers.configured(settings):
+        health.of(engine.name)  # the health page lists engines first
+    timeout = settings.request_timeout_ms / 1000
+    parser = ReplyParser(workers)
+    bare = [HttpSearcher(provider, client, (retry,), timeout, settings.prices, parser=parser) for provider in providers]
+    searchers = [_layered(settings, searcher, health, ledger) for searcher in bare]
+    order: Order = ByWeight(settings.provider_weights) if settings.provider_weights else tuple
+    hedging, advised = Hedging(health), advice(settings)
+    selection = ProviderSelection(
+        pool=FallbackSearcher(searchers, order=order, hedging=hedging, advice=advised),
+        searchers={searcher.name: searcher for searcher in searchers},
+        news={provider.name for provider in providers if provider.capabilities.news},
+        absent=absent(settings),
+        hedging=hedging,
+    )
+    return Upstreams(bare, selection, advised, _unfinished(settings))
+
+
+def _unfinished(settings: Settings) -> dict[str, str]:
+    found = {}
+    rows = [(entry.name, entry.needs) for entry in answers.ENGINES] + [(entry.name, entry.needs) for entry in PROVIDERS]
+    for name, needs in rows:
+        done = [need.upper() for need in needs if getattr(settings, need)]
+        missing = [need.upper() for need in needs if not getattr(settings, need)]
+        if done and missing:
+            found[name] = f"{' and '.join(done)} is set, {' and '.join(missing)} is not"
+    if settings.reranker_url is None and (settings.reranker_model or settings.reranker_api_key):
+        found["reranker"] = "RERANKER_MODEL or RERANKER_API_KEY is set, RERANKER_URL is not"
+    return found
+
+
+def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
+    """A vendor inside its call layers; each of its requests passes the request layers."""
+    record = health.of(bare.name)
+    limiter = RateLimiter(record, bare.provider.capabilities.requests_per_second)
+    clean = partial(cleaned_hits, address_policy(settings))
+    budget = (Budget(bare.name, ledger, bare.most_usd),) if bare.price_usd else ()
+    paced = replace(bare, layers=(*bare.layers, limiter, Stopwatch(record)), on_headers=limiter.learn)
+    # The breaker learns what the cleaning refuses.
+    return Layered(paced, _guarded(bare.name, _breaker(settings, record, LEAST_SHARE_SECONDS), clean, *budget))
+
+
+def reranker_layers(settings: Settings, health: HealthRegistry, ledger: Ledger) -> tuple[Layer[T], ...]:
+    """The layers of RERANKER_URL: one that is down is not asked for every call."""
+    if settings.reranker_url is None:
+        return ()
+    record, price = health.of("reranker"), settings.prices.get("reranker")
+    budget = (Budget("reranker", ledger, lambda _: price),) if price else ()
+    return (*_guarded("reranker", _breaker(settings, record, LEAST_SHARE_SECONDS), *budget), Stopwatch(record))
+
+
+def _guarded(name: str, breaker: CircuitBreaker, *inner: Layer[T]) -> tuple[Layer[T], ...]:
+    """The layers of a call of any upstream, the outermost first."""
+    return (BurstGate(name), breaker, *inner, TracedUpstream(name))
+
+
+def _breaker(settings: Settings, record: UpstreamHealth, fair_seconds: float) -> CircuitBreaker:
+    return CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
+
+
+def _check_names(settings: Settings, names: Sequence[str]) -> None:
+    """A weight must name a configured provider; a price may name one that has no key yet.
+
+    Raises:
+        SearchNotConfiguredError: a name is unknown.
+    """
+    if unknown := sorted(settings.provider_weights.keys() - set(names)):
+        raise SearchNotConfiguredError(
+            f"PROVIDER_WEIGHTS names {', '.join(unknown)}, but only these are configured: {', '.join(names)}."
+        )
+    priced = {*(engine.name for engine in answers.ENGINES), "embedding", "reranker", *names, *absent(settings)}
+    if unknown := sorted(settings.prices.keys() - priced):
+        raise SearchNotConfiguredError(
+            f"PRICES names {', '.join(unknown)}, but there are only these: {', '.join(sorted(priced))}."
+        )
+
+
+def open_engines(settings: Settings, outside: Outside) -> Sequence[HostedEngine]:
+    """Every configured engine, in order; if none is, a placeholder for the first. Calls nothing.
+
+    Raises:
+        SearchNotConfiguredError: ANSWER_ENGINES names an engine that does not exist or lacks its key.
+    """
+    engines = [entry.build(settings, outside) for entry in answers_configured(settings)]
+    return engines or [UnconfiguredEngine("openai", "OPENAI_API_KEY")]
+
+
+def answering(
+    settings: Settings, engines: Sequence[HostedEngine], raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
+) -> AnswerEngine:
+    """The engines in order, with raw search as the last. An engine without a key gets no layers."""
+    entries = {entry.name: entry for entry in answers_configured(settings)}
+    ranked = [
+        _layered_engine(settings, engine, health, ledger, gathers=entries[engine.name].gathers)
+        if engine.name in entries
+        else Ranked(engine)
+        for engine in engines
+    ]
+    return FallbackEngine(ranked, raw, settings.fallback_hedge_seconds)
+
+
+def _layered_engine(
+    settings: Settings, engine: HostedEngine, health: HealthRegistry, ledger: Ledger, *, gathers: bool
+) -> Ranked:
+    record = health.of(engine.name)
+    fair_seconds = max(LEAST_SHARE_SECONDS, min(settings.fallback_hedge_seconds, settings.search_deadline_seconds / 2))
+    breaker = _breaker(settings, record, fair_seconds)
+    budget = Budget(engine.name, ledger, lambda _: engine.most_usd, engine.likely_usd)
+    layered = Layered(engine, (*_guarded(engine.name, breaker, budget), Stopwatch(record)))
+    return Ranked(layered, breaker.overtaken, gathers)
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorDomains:
+    """What ALLOWED_DOMAINS and BLOCKED_DOMAINS say, as `text.urls.domains` gives it."""
+
+    allowed: tuple[str, ...]
+    blocked: tuple[str, ...]
+
+    def admit(self, url: str) -> bool:
+        """Whether a page with this address may be shown. One of this machine, which has no host, always may."""
+        try:
+            if not urlsplit(url).netloc:
+                return True
+        except ValueError:
+            return False
+        return admitted(url, self.allowed, self.blocked)
+
+    @classmethod
+    def of(cls, settings: Settings) -> OperatorDomains:
+        """Raises `SearchNotConfiguredError` if an entry is not a domain or a list is too long."""
+        return cls(
+            _checked("ALLOWED_DOMAINS", settings.allowed_domains), _checked("BLOCKED_DOMAINS", settings.blocked_domains)
+        )
+
+
+def address_policy(settings: Settings) -> AddressPolicy:
+    """Which addresses may be read and shown as links.
+
+    Raises:
+        SearchNotConfiguredError: a setting is unusable.
+    """
+    lists = OperatorDomains.of(settings)
+    return AddressPolicy(settings.fetch_allow_private_hosts, allowed=lists.allowed, blocked=lists.blocked)
+
+
+def trusted_domains(settings: Settings) -> tuple[str, ...]:
+    """What PROVENANCE_DOMAINS says. Raises `SearchNotConfiguredError` if an entry is not a domain."""
+    return _checked("PROVENANCE_DOMAINS", settings.provenance_domains)
+
+
+def _checked(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return domains(setting, given)
+    except SearchValidationError:
+        message = f"{setting} must hold at most {MOST_DOMAINS} domains such as example.org, separated by commas."
+        raise SearchNotConfiguredError(message) from None
+
+
+def outbound(settings: Settings) -> Outbound:
+    """OUTBOUND_PROXY, the environment's proxies if TRUST_ENV is on, and CA_BUNDLE."""
+    environment = getproxies_environment() if settings.trust_env else {}
+    return Outbound(settings.outbound_proxy, environment, settings.ca_bundle)
+
+
+COMPOSE = partial(compose, encode=encode)
+"""Quotes pages, with the built-in vectors of English words. Runs in a worker."""
+
+SHORTLIST = partial(shortlist, encode=encode)
+
+_QUESTION, _HIT = SearchQuery("What is a page?"), Hit("https://a.example/", "A page", "A page is a text.", "warm-up")
+WARM_UP = partial(prepare, (warm_up, partial(cut, "A page.", 64), partial(COMPOSE, _QUESTION, (_HIT,), {})))
+"""Runs first in each worker: imports what most jobs need."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageReaders:
+    """What reads pages and finds passages in them; `closers` release its sockets and processes.
+
+    `site_fetcher` is for fetching many pages of one site.
+    """
+
+    page_cache: PageCache
+    finder: PassageFinder
+    workers: Workers
+    browser: Browser
+    site_fetcher: Fetcher
+    closers: tuple[Callable[[], Awaitable[None]], ...]
+
+
+def open_reading(
+    settings: Settings, state: State, embedder: Embedder, workers: Workers, reranker: Reranker | None = None
+) -> PageReaders:
+    """The parts that read pages. Sockets, processes and the browser open on first use."""
+    addresses = address_policy(settings)
+    name, way = user_agent(settings.contact_url), outbound(settings)
+    fetcher = Fetcher(addresses, user_agent=name, outbound=way)
+    site_fetcher = Fetcher(addresses, user_agent=name, keep_alive=True, outbound=way)
+    blobs = BlobCache(state)
+    readers, browser = _readers(settings, fetcher, workers)
+    page_cache = PageCache(
+        TracedReader(BoundedReader(readers, settings.request_timeout_ms / 1000)),
+        blobs,
+        addresses.check_url,
+        ttl_seconds=settings.page_ttl_seconds,
+        stale_seconds=settings.stale_if_error_seconds,
+        secrets=settings.secrets(),
+    )
+    finder = PassageFinder(
+        Similarity(embedder, blobs),
+        workers,
+        size=settings.embedding_tokens_size,
+        threshold=settings.similarity_threshold,
+        reranker=reranker,
+    )
+    closers = (fetcher.aclose, site_fetcher.aclose, browser.aclose, workers.aclose)
+    return PageReaders(page_cache, finder, workers, browser, site_fetcher, closers)
+
+
+def _readers(settings: Settings, fetcher: Fetcher, workers: Workers) -> tuple[ReaderTable, Browser]:
+    pages = RobotsFetcher(fetcher, workers) if settings.respect_robots else fetcher
+    browser = Browser(
+        pages,
+        path=settings.browser_path,
+        retries=settings.browser_retries,
+        backoff_seconds=settings.browser_backoff_ms / 1000,
+    )
+    token = settings.github_token.get_secret_value() if settings.github_token else ""
+    tells_contact = settings.contact_url is not None
+    table = ReaderTable.build(fetcher, workers, token, pages=pages, renderer=browser, tells_contact=tells_contact)
+    return table, browser
+
+
+INDEX_SECONDS = 2.0
+
+UNPACKING = Limits(megabytes=512, seconds=600.0, cpu_seconds=120.0)
+"""For an archive of 500 MB that unpacks to 2 GB."""
+
+
+@dataclass(slots=True)
+class LazyDocs:
+    """Makes the index on first use: its fifty modules take 3 MB, and most servers have no documentation."""
+
+    make: Callable[[], DocsLibrary]
+    closers: tuple[Callable[[], Awaitable[None]], ...] = ()
+    _made: DocsLibrary | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    def get(self) -> DocsLibrary:
+        """The index. Thread-safe."""
+        with self._lock:
+            if self._made is None:
+                self._made = self.make()
+            return self._made
+
+    async def close(self) -> None:
+        """Release its files, sockets and threads. Idempotent."""
+        if self._made is not None:
+            await self._made.close()
+            for close in self.closers:
+                await close()
+
+
+def lazy_docs(settings: Settings, reading: PageReaders, embedder: Embedder) -> LazyDocs:
+    """The index that DOCS_URL names. Its file or database is opened by the first call.
+
+    Raises:
+        SearchNotConfiguredError: a library that it needs is not installed.
+    """
+    if settings.docs_vectors:
+        require("lancedb", extra="lancedb", setting="DOCS_VECTORS")
+    if settings.docs_path is None:
+        require("psycopg_pool", extra="postgres", setting="DOCS_URL")
+    unpackers = Workers(count=1, limits=UNPACKING, idle_seconds=1)
+    return LazyDocs(partial(_make, settings, reading, unpackers, embedder), (unpackers.aclose,))
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReading:
+    """A `docs_index.models.ReadDocument`: in the readers' worker processes, with their converters and browser."""
+
+    workers: Workers
+    renderer: Renderer
+
+    async def __call__(
+        self,
+        fetched: Fetched,
+        browser: BrowserUse,
+        deadline: Deadline,
+        draft: Callable[[Any], Mapping[str, Any]],
+        *,
+        only_links: bool = False,
+    ) -> Document:
+        """See `ReadDocument`."""
+        from websearch_gateway.readers.extraction.document import crawled_html, crawled_text, followed_html
+
+        kind = kind_of(fetched)
+        if kind != "html":
+            read = partial(crawled_text, CONVERTERS[kind])
+            return await self._run(read, fetched, draft, deadline, heavy=kind in HEAVY)
+        if only_links:
+            return await self._run(followed_html, fetched, draft, deadline)
+        if browser == "always":
+            return await self._rendered(fetched, draft, deadline)
+        document = await self._run(crawled_html, fetched, draft, deadline)
+        if document.needs_scripts and browser == "auto":
+            try:
+                return replace(await self._rendered(fetched, draft, deadline), rendered=True)
+            except Unavailable:
+                return document
+        return document
+
+    async def _rendered(
+        self, fetched: Fetched, draft: Callable[[CrawledPage], Mapping[str, Any]], deadline: Deadline
+    ) -> Document:
+        from websearch_gateway.readers.extraction.document import crawled_html
+
+        return await self._run(crawled_html, await self.renderer.render(fetched, deadline), draft, deadline)
+
+    async def _run(
+        self,
+        read: Callable[[bytes, str, str], CrawledPage],
+        fetched: Fetched,
+        draft: Callable[[CrawledPage], Mapping[str, Any]],
+        deadline: Deadline,
+        *,
+        heavy: bool = False,
+    ) -> Document:
+        from websearch_gateway.docs_index.models import ChunkDraft, Document, Symbol
+        from websearch_gateway.readers.extraction.document import crawled
+
+        arguments = (fetched.body, fetched.final_url, fetched.charset)
+        page = await self.workers.run(crawled, read, draft, *arguments, deadline=deadline, heavy=heavy)
+        chunks = (
+            ChunkDraft(start, stop, tuple(path), anchor, before, after, tuple(map(tuple, inner)))
+            for start, stop, path, anchor, before, after, inner in page.pop("chunks")
+        )
+        symbols = (Symbol(*symbol) for symbol in page.pop("symbols"))
+        del page["anchors"]
+        return Document(**{**page, "chunks": tuple(chunks), "symbols": tuple(symbols), "links": tuple(page["links"])})
+
+
+def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder: Embedder) -> DocsLibrary:
+    from websearch_gateway.docs_index.crawl.runner import CrawlRunner
+    from websearch_gateway.docs_index.library import DocsLibrary
+    from websearch_gateway.docs_index.packages import Registries
+    from websearch_gateway.docs_index.store.database import MOST_SEARCHES
+
+    # Half of the searches may be one user's; a user without a running search does not wait for them.
+    queue = FairQueue(MOST_SEARCHES // 2, MOST_SEARCHES // 2)
+    store = _store(settings, embedder.name, lambda: queue.turn(WORKING_FOR.get()))
+    read = DocumentReading(reading.workers, reading.browser)
+    fetcher, workers = reading.site_fetcher, reading.workers
+    runner = CrawlRunner(store, fetcher, workers, unpackers, read, embedder, settings.docs_path)
+    registries = Registries(fetcher, workers, settings.pypi_base_url, settings.npm_base_url, index_variables())
+    return DocsLibrary(store, runner, OperatorDomains.of(settings).admit, registries)
+
+
+async def is_indexed(settings: Settings, docs: LazyDocs, url: str) -> bool:
+    """Whether exactly this address is a page of the documentation index. False where there is no index yet."""
+    if settings.docs_path is not None and not settings.docs_path.exists():
+        return False
+    library = docs.get()
+    try:
+        async with asyncio.timeout(INDEX_SECONDS):
+            versions = [version.id for version in await library.searchable()]
+            return await library.store.find_page(urldefrag(url).url, versions) is not None
+    except (TimeoutError, SearchError):
+        return False
+
+
+def _store(settings: Settings, embedder: str, turn: Turn) -> SqlDocs:
+    near = None
+    if url := settings.docs_vectors:
+        from websearch_gateway.docs_index.store.lance import LanceVectors
+
+        near = partial(LanceVectors, url.removeprefix("lance://" if url.startswith("lance:///") else "lance+"))
+    if settings.docs_path is not None:
+        from websearch_gateway.docs_index.store.sqlite import SqliteDocs
+
+        return SqliteDocs(settings.docs_path, embedder, near=near, turn=turn)
+    from websearch_gateway.docs_index.store.postgres import PostgresDocs
+
+    return PostgresDocs(settings.docs_url or "", embedder, near=near, turn=turn)
