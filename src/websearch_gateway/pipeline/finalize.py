@@ -14,11 +14,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import UNRELATED, SearchProviderError
 from websearch_gateway.models import Answer, Call, Hit, SearchQuery, SearchResults, Source, Span
-from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.bodies import in_own_thread
 from websearch_gateway.results import (
     Citation,
@@ -37,6 +36,9 @@ from websearch_gateway.text.quotes import quote_url
 from websearch_gateway.text.sanitise import clean_markdown, invisible_pieces, shown_url, unshown_pieces
 from websearch_gateway.text.urls import admitted, canonical, find_urls, host, is_web_address, page_in, strip_trackers
 from websearch_gateway.upstream.telemetry import stage
+
+if TYPE_CHECKING:
+    from websearch_gateway.net.address import AddressPolicy
 
 MAX_SOURCES = 20
 """The most uncited pages that an answer lists."""
