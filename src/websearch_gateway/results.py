@@ -454,7 +454,8 @@ class DocsReadResponse(_Snake):
 
 
 class DocsSite(_Snake):
-    """One version of a site. `indexed_date` is ISO 8601, UTC; `age` says the same in words."""
+    """One version of a site. `indexed_date` is ISO 8601, UTC; `age` says the same in words. `left_out` says how many
+    addresses were left out, and why."""
 
     id: str = ""
     name: str = ""
@@ -464,6 +465,7 @@ class DocsSite(_Snake):
     indexed_date: str | None = None
     page_count: int = 0
     age: str = ""
+    left_out: str = ""
 
 
 class DocsSites(_Snake):

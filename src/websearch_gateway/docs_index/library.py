@@ -620,12 +620,16 @@ def iso_date(seconds: float | None) -> str | None:
 
 
 NO_SITE = "No site is indexed. Add one: websearch-gateway docs add URL NAME VERSION"
+MOST_REASONS = 3
+"""The most reasons of addresses that were left out in a list of sites."""
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
-def listed(versions: Sequence[SiteVersion]) -> DocsSites:
+async def listed(library: DocsLibrary, versions: Sequence[SiteVersion]) -> DocsSites:
     """The result of `list_sites`."""
-    return DocsSites(sites=tuple(DocsSite(**_facts(version)) for version in versions))
+    left_out = [await library.store.skipped(version.id) for version in versions]
+    pairs = zip(versions, left_out, strict=True)
+    return DocsSites(sites=tuple(DocsSite(**_facts(version, left)) for version, left in pairs))
 
 
 def statuses(versions: Sequence[SiteVersion], message: str = "") -> DocsStatus:
@@ -648,7 +652,7 @@ def _status(
 ) -> DocsSiteStatus:
     owner = None if version.owner is None or is_dead(version.owner) else version.owner
     return DocsSiteStatus(
-        **_facts(version),
+        **_facts(version, skipped),
         reason=_stopped(version) if version.owner and not owner else version.reason,
         progress=round(min(1.0, version.page_count / version.known), 3) if version.known else 0.0,
         known=max(version.known, version.page_count),  # pages that a refresh has not found yet are kept
@@ -668,7 +672,8 @@ def _stopped(version: SiteVersion) -> str:
     return f"The process that crawled it has ended. What it fetched is kept; go on with: {command}"
 
 
-def _facts(version: SiteVersion) -> dict[str, object]:
+def _facts(version: SiteVersion, skipped: Sequence[Skipped]) -> dict[str, object]:
+    most = sorted(skipped, key=lambda one: -one.count)[:MOST_REASONS]
     return {
         "id": str(version.id),
         "name": version.name,
@@ -678,6 +683,7 @@ def _facts(version: SiteVersion) -> dict[str, object]:
         "indexed_date": iso_date(version.indexed_at),
         "page_count": version.page_count,
         "age": _age(version.indexed_at),
+        "left_out": "; ".join(f"{one.count:,} {one.reason}" for one in most),
     }
 
 

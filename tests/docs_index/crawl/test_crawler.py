@@ -16,7 +16,9 @@ from tests.docs_index.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html,
 from tests.documents import at, drawn, paragraph, word
 from tests.patience import PATIENCE
 from websearch_gateway.docs_index.crawl import page_work, runner
-from websearch_gateway.docs_index.library import DocsLibrary
+from websearch_gateway.docs_index.crawl.scope import MAX_LIKE, NO_PAGE
+from websearch_gateway.docs_index.library import DocsLibrary, full_statuses
+from websearch_gateway.docs_index.library import listed as listed_sites
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
 from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
@@ -468,3 +470,42 @@ async def test_a_crawl_that_waits_for_its_next_try_says_until_when(docs, site, m
 
     assert (await docs.crawl(added.id, note)).page_count == 2
     assert any(text.startswith("next try at ") for text in waiting)
+
+
+async def test_what_never_comes_into_the_frontier_is_counted_with_its_reason(site, workers, tmp_path):
+    page, numbered = "/docs/page.html", [f"/docs/day-{number}.html" for number in range(MAX_LIKE + 2)]
+    links = ("/blog/", "/docs/a.zip", "/docs/de/page.html", "/docs/old/page.html", "https://elsewhere.example/", page)
+    site.pages["/docs/"] = html("Start", links=(*links, *numbered))
+    site.pages[page] = html("Page", links=(*links, "/blog/2.html"))
+    site.raw["/docs/sitemap.xml"] = f"<urlset><url><loc>{site.url}fr/page.html</loc></url></urlset>".encode()
+    async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
+        options = CrawlOptions(delay=0, browser="never", exclude=("old/*",), max_pages=50)
+        for _ in range(2):  # the second is a refresh, whose pages have not changed
+            added = await docs.add(site.url, "heron", options=options)
+            await docs.crawl(added.id)
+            (listed,), (full,) = (await listed_sites(docs, [added])).sites, (await full_statuses(docs, [added])).sites
+            found = {one.reason: one for one in full.skipped}
+            assert {reason: one.count for reason, one in found.items()} == {
+                "outside of the start URL's folder": 2,
+                "a type of file without text, or a copy of a page": 1,
+                "in another language": 2,
+                "--exclude leaves it out": 1,
+                f"like {MAX_LIKE} others but for its digits": 2,
+            }
+            assert [url.rpartition(":")[2].partition("/")[2] for url in found["in another language"].urls] == [
+                "docs/fr/page.html",
+                "docs/de/page.html",
+            ]
+            assert "2 outside of the start URL's folder" in listed.left_out
+
+
+async def test_files_of_a_folder_that_are_no_documents_are_counted(workers, tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name in ("page.md", "a.png", "b.png", "main.py"):
+        (folder / name).write_text(f"# {name}\n\n{PROSE}")
+    async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), 1, workers) as docs:
+        added = await docs.add(str(folder), "heron", options=FAST)
+        await docs.crawl(added.id)
+        (one,) = await docs.store.skipped(added.id)
+    assert (one.reason, one.count, len(one.urls)) == (NO_PAGE, 3, 3)

@@ -121,16 +121,17 @@ def test_names_with_blanks_and_colons_are_read_and_long_lines_skipped() -> None:
 
 def test_a_list_that_holds_a_malformed_address_keeps_the_others() -> None:
     scope = Scope.of(BASE)
-    assert pages_in(scope, BASE, llms_urls, "[a](http://[) [b](b.html) [c](/c.html) [b](b.html#x)", BASE) == [
-        f"{BASE}b.html"
-    ]
+    text = "[a](http://[) [b](b.html) [c](/c.html) [d](https://e.org/) [b](b.html#x) [c](/c.html)"
+    found, left_out = pages_in(scope, BASE, llms_urls, text, BASE)
+    assert found == [f"{BASE}b.html"]
+    assert left_out == {"outside of the start URL's folder": (1, ["https://docs.example.org/c.html"])}
 
 
 def test_a_sitemap_of_sitemaps_names_only_those_of_the_same_origin() -> None:
     listed = (
         b"<sitemapindex><loc>https://docs.example.org/m.xml</loc><loc>https://evil.example/m.xml</loc></sitemapindex>"
     )
-    assert sitemap_in(Scope.of(BASE), listed) == ([], ["https://docs.example.org/m.xml"])
+    assert sitemap_in(Scope.of(BASE), listed) == (([], {}), ["https://docs.example.org/m.xml"])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,16 @@ import pytest
 
 from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
 from tests.patience import PATIENCE
-from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, StoredPage, Symbol, TextQuery
+from websearch_gateway.docs_index.models import (
+    Booking,
+    CrawlOptions,
+    HostState,
+    Owner,
+    Skipped,
+    StoredPage,
+    Symbol,
+    TextQuery,
+)
 from websearch_gateway.docs_index.store import pages, postgres
 from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.database import MOST_SEARCHES
@@ -242,6 +251,15 @@ async def test_what_was_left_out_is_counted_by_its_reason(docs):
         ("redirects out of scope", 2, (f"{BASE}4", f"{BASE}5")),
     ]
     assert await docs.skipped(id_ + 1) == []
+    for count in (7, 5):
+        await docs.note_left_out(id_, [Skipped("noindex", 1, ("x",)), Skipped("a loop of links", count, ("y", "z"))])
+    assert [(one.reason, one.count) for one in await docs.skipped(id_)] == [
+        ("a loop of links", 7),
+        ("noindex", 4),
+        ("redirects out of scope", 2),
+    ]
+    await docs.add_version("python", "3", BASE, CrawlOptions(exclude=("x",)))
+    assert "a loop of links" not in [one.reason for one in await docs.skipped(id_)]
 
 
 async def test_a_claim_excludes_others_until_it_expires_is_released_or_its_owner_dies(docs, clock):

@@ -29,9 +29,10 @@ async def test_a_file_whose_texts_were_indexed_in_another_way_is_indexed_again(t
     await store.close()
     with closing(sqlite3.connect(tmp_path / "docs.db", isolation_level=None)) as connection:
         connection.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
-        for later in ("urls DROP COLUMN deaths", "versions DROP COLUMN reading", "versions DROP COLUMN died_reading"):
-            connection.execute("DROP INDEX IF EXISTS urls_deaths")
-            connection.execute(f"ALTER TABLE {later}")
+        connection.execute("DROP INDEX urls_deaths")
+        connection.execute("ALTER TABLE urls DROP COLUMN deaths")
+        for later in ("reading", "died_reading", "left_out"):
+            connection.execute(f"ALTER TABLE versions DROP COLUMN {later}")
         connection.execute("PRAGMA user_version = 2")
     store = SqliteDocs(tmp_path / "docs.db", "tests/1")
     assert len(await store.search_text(TextQuery(("创建索引",)), [one], 10)) == 1

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any, Protocol
 
-from websearch_gateway.docs_index.crawl.scope import Scope
+from websearch_gateway.docs_index.crawl.scope import Scope, sorted_out
 from websearch_gateway.docs_index.models import ChunkDraft, Symbol, SymbolKind
 from websearch_gateway.text.chunk import Piece, pieces
 from websearch_gateway.text.markdown import Block, blocks, lines, plain
@@ -25,6 +25,8 @@ ENOUGH = TARGET // 2
 """A chunk of at least this many tokens ends at the next heading or term; a smaller one takes in its neighbour."""
 
 CACHED_LINKS = 20_000
+MOST_LEFT_OUT = 200
+"""The most addresses of a page that are named for a reason for which they are left out."""
 MAX_TARGET_CHARS = 5_000
 """The most characters of the address that a page names as its canonical one, or sends its readers to."""
 
@@ -47,7 +49,8 @@ class ReadPage(Protocol):
 
 
 def drafted(scope: Scope, beside: Scope | None, defined: Sequence[tuple[str, str]], page: ReadPage) -> dict[str, Any]:
-    """The fields of a `Document`: those of the page, its links in scope, its chunks and its symbols, as plain values.
+    """The fields of a `Document`: those of the page, its links in and out of scope, its chunks and its symbols, as
+    plain values.
 
     Args:
         beside: the folder of the start page, if links to other pages there are to be counted.
@@ -55,12 +58,14 @@ def drafted(scope: Scope, beside: Scope | None, defined: Sequence[tuple[str, str
     """
     found = list(blocks(page.markdown))
     siblings = {url for link in page.links if beside and (url := beside.link("", link)) and not scope.contains(url)}
+    links, left_out = sorted_out((_placed(scope, link) for link in page.links), MOST_LEFT_OUT)
     chunks = cut(page.markdown, page.anchors, found)
     symbols = page_symbols(page.markdown, chunks, page.anchors, defined, found, page.title)
     return {
         **asdict(page),  # type: ignore[call-overload]
         "siblings": len(siblings),
-        "links": list(dict.fromkeys(url for link in page.links if (url := _in_scope(scope, link)))),
+        "links": links,
+        "left_out": left_out,
         "canonical": page.canonical if len(page.canonical) <= MAX_TARGET_CHARS else "",
         "refresh": page.refresh if len(page.refresh) <= MAX_TARGET_CHARS else "",
         "chunks": [(c.start, c.stop, c.heading_path, c.anchor, c.before, c.after, c.inner) for c in chunks],
@@ -69,9 +74,9 @@ def drafted(scope: Scope, beside: Scope | None, defined: Sequence[tuple[str, str
 
 
 @lru_cache(CACHED_LINKS)
-def _in_scope(scope: Scope, link: str) -> str:
-    """See `Scope.link`. Links are absolute, and most of them are on every page of a site."""
-    return scope.link("", link)
+def _placed(scope: Scope, link: str) -> tuple[str, str]:
+    """See `Scope.place`. Links are absolute, and most of them are on every page of a site."""
+    return scope.place("", link)
 
 
 def cut(

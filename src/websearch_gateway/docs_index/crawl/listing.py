@@ -18,7 +18,7 @@ import tarfile
 import zipfile
 import zlib
 from codecs import BOM_UTF8
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import islice
@@ -26,7 +26,16 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Self
 from urllib.parse import quote, urljoin, urlsplit
 
-from websearch_gateway.docs_index.crawl.scope import MAX_URL_CHARS, Scope, canonical
+from websearch_gateway.docs_index.crawl.scope import (
+    ELSEWHERE,
+    MAX_URL_CHARS,
+    NO_PAGE,
+    SHOWN_LEFT_OUT,
+    Found,
+    Scope,
+    canonical,
+    sorted_out,
+)
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.text.markdown import LINK
 
@@ -90,25 +99,32 @@ def most_bytes(name: str) -> int:
     return MAX_OFFICE_BYTES if PurePosixPath(name).suffix.lower() in OFFICE_SUFFIXES else MAX_PAGE_BYTES
 
 
-def folder_pages(root: str, base: str, scope: Scope, after: str = "") -> tuple[list[str], str]:
-    """The addresses in scope of documents below `root`, which has the address `base`, in the order of their paths.
+def folder_pages(root: str, base: str, scope: Scope, after: str = "") -> tuple[list[str], Found, str]:
+    """The addresses in scope of documents below `root`, which has the address `base`, in the order of their paths, and
+    the files that are left out.
 
-    A folder may have more than one listing holds: the second value is the path to continue after, "" at the end.
+    A folder may have more than one listing holds: the last value is the path to continue after, "" at the end.
 
     Raises:
         SearchFetchError: there is no such folder.
     """
-    found: dict[str, None] = {}
-    chars = 0
+    found: list[str] = []
+    counts: Counter[str] = Counter()
+    some: defaultdict[str, list[str]] = defaultdict(list)
+    chars, end = 0, ""
     for path in _files(root, after):
-        if not media_type(path):
+        page, refusal = scope.place(base, base + quote(path, errors="surrogateescape"))
+        refusal = refusal if media_type(path) or refusal == ELSEWHERE else NO_PAGE
+        if refusal:
+            counts[refusal] += refusal != ELSEWHERE
+            some[refusal] += [page] * (counts[refusal] <= SHOWN_LEFT_OUT)
             continue
-        if page := scope.link(base, base + quote(path, errors="surrogateescape")):
-            found[page] = None
-            chars += len(page)
+        found.append(page)
+        chars += len(page)
         if len(found) >= LISTED_AT_ONCE or chars >= LISTED_CHARS:
-            return list(found), path
-    return list(found), ""
+            end = path
+            break
+    return list(dict.fromkeys(found)), {reason: (counts[reason], some[reason]) for reason in +counts}, end
 
 
 def _files(root: str, after: str) -> Iterator[str]:
@@ -310,12 +326,14 @@ _QUOTED = re.compile(r"""["']([^"'\\]{1,500}+)["']""")
 _SITEMAP_LINE = re.compile(r"^[^\S\n]*+sitemap[^\S\n]*+:[^\S\n]*+(\S++)", re.IGNORECASE | re.MULTILINE)
 
 
-def pages_in(scope: Scope, base: str, urls: Callable[..., Iterable[str]], *arguments: object) -> list[str]:
-    """The canonical addresses, each once, of the pages in scope that `urls(*arguments)` gives relative to `base`."""
-    return list(dict.fromkeys(page for url in urls(*arguments) if (page := scope.link(base, url))))
+def pages_in(
+    scope: Scope, base: str, urls: Callable[..., Iterable[str]], *arguments: object
+) -> tuple[list[str], Found]:
+    """The canonical addresses of the pages in and out of scope that `urls(*arguments)` gives relative to `base`."""
+    return sorted_out(scope.place(base, url) for url in urls(*arguments))
 
 
-def sitemap_in(scope: Scope, body: bytes) -> tuple[list[str], list[str]]:
+def sitemap_in(scope: Scope, body: bytes) -> tuple[tuple[list[str], Found], list[str]]:
     """The pages of a sitemap as in `pages_in`, and the further sitemaps on the same origin that it names."""
     listed = sitemap_urls(body)
     further = [url for url, is_sitemap in listed if is_sitemap and origin(url) == scope.origin]

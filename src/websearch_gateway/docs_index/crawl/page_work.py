@@ -18,15 +18,17 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from websearch_gateway.docs_index.crawl.chunking import MOST_SYMBOLS, drafted
+from websearch_gateway.docs_index.crawl.chunking import MOST_LEFT_OUT, MOST_SYMBOLS, drafted
 from websearch_gateway.docs_index.crawl.listing import Defined
 from websearch_gateway.docs_index.crawl.scope import (
     MAX_DEPTH,
+    MAX_LIKE,
     Scope,
     TrapDetector,
     VersionFolders,
     canonical,
     is_only_followed,
+    sorted_out,
 )
 from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, PASSING_STATUSES, Source, body_hash
 from websearch_gateway.docs_index.models import (
@@ -187,6 +189,7 @@ LARGEST_NOTICE = 1_500
 _MISSING = re.compile(r"\b(?:404|page (?:could )?not (?:be )?found|not found)\b", re.IGNORECASE)
 _LOADING = re.compile(r"(?:#[^\n]{0,200}\s+)?\W*(?:loading|please wait)\b[\w\s,]{0,50}\W*", re.IGNORECASE)
 _LOGIN_PAGE = re.compile(r"/(?:log|sign)[-_]?in(?:/|\.\w+)?$", re.IGNORECASE)
+OTHER_VERSION = "another version of the documentation"
 NEEDS_BROWSER = "needs a browser: install the extra `browser`, and add the site with --browser auto"
 
 Outcome = Literal["indexed", "unchanged", "skipped", "retry", "failed"]
@@ -354,7 +357,15 @@ class PageWork:
             return []
         if self.versions is not None:
             self.versions.note((task.url, *document.links))
-        return [url for url in document.links if self.traps.admit(url) and not self.is_other_version(url)]
+        links, left = sorted_out(((url, self._refusal(url)) for url in document.links), MOST_LEFT_OUT)
+        self.source.left_out.note({**document.left_out, **left})
+        return links
+
+    def _refusal(self, url: str) -> str:
+        """Why a link in scope is left out; "" if it is not."""
+        if not self.traps.admit(url):
+            return f"like {MAX_LIKE} others but for its digits"
+        return OTHER_VERSION if self.is_other_version(url) else ""
 
     async def ask_start(self, version_id: int) -> None:
         """Let the start URL choose the version to which it redirects."""

@@ -30,8 +30,8 @@ from websearch_gateway.docs_index.crawl.listing import (
     is_archive,
     unpack,
 )
-from websearch_gateway.docs_index.crawl.page_work import Embedding, Moved, PageWork, Result
-from websearch_gateway.docs_index.crawl.scope import Scope, VersionFolders, canonical, version_siblings
+from websearch_gateway.docs_index.crawl.page_work import OTHER_VERSION, Embedding, Moved, PageWork, Result
+from websearch_gateway.docs_index.crawl.scope import Scope, VersionFolders, canonical, sorted_out, version_siblings
 from websearch_gateway.docs_index.crawl.sources import MOST_MOVES, FolderSource, HostPace, RobotsTxt, Source, WebSource
 from websearch_gateway.docs_index.models import (
     IN_WORK,
@@ -496,12 +496,13 @@ class Crawler:
             await asyncio.to_thread(versions.note, [*known, *urls])
             if versions.is_guess:
                 await self.work.ask_start(version.id)
-            urls = [url for url in urls if not self.work.is_other_version(url)]
+            urls, left = sorted_out((url, (self.work.is_other_version(url) and OTHER_VERSION) or "") for url in urls)
+            self.work.source.left_out.note(left)
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
 
     async def _crawl_pages(self, version: SiteVersion, tally: _Tally) -> None:
         """Process the frontier until nothing is due: while a page is fetched, others are read and written."""
-        running: set[asyncio.Task[None]] = set()
+        running: set[asyncio.Task[Result]] = set()
         leased: list[UrlTask] = []
         try:
             while True:
@@ -510,11 +511,11 @@ class Crawler:
                 if not leased:
                     leased = await self._next_tasks(version, tally, len(running))
                 while leased and len(running) < IN_WORK:
-                    running.add(asyncio.create_task(self._process(leased.pop(0), tally)))
+                    running.add(asyncio.create_task(self.work.do(leased.pop(0))))
                 if running:
                     done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                     for task in done:
-                        task.result()
+                        tally.note(task.result())
                     self._raise_refusal()
                     self._stop_if_hopeless(tally)
                 elif self._left(version, tally) <= 0 or not await self._wait_for_due(version):
@@ -546,9 +547,6 @@ class Crawler:
         before = 0 if version.generation else version.page_count
         return version.options.max_pages - before - tally.done
 
-    async def _process(self, task: UrlTask, tally: _Tally) -> None:
-        tally.note(await self.work.do(task))
-
     async def _allowed(self, tasks: list[UrlTask], tally: _Tally) -> list[UrlTask]:
         """The tasks that robots.txt allows; the others are marked as skipped."""
         verdicts = await self.work.source.allowed([task.url for task in tasks])
@@ -558,7 +556,7 @@ class Crawler:
                 await self.store.finish_url(task, "skipped", "robots.txt forbids it")
         admitted = [task for task, allowed in zip(tasks, verdicts, strict=True) if allowed]
         for task in (task for task in admitted if self.work.is_other_version(task.url)):
-            await self.store.finish_url(task, "skipped", "another version of the documentation")
+            await self.store.finish_url(task, "skipped", OTHER_VERSION)
         return [task for task in admitted if not self.work.is_other_version(task.url)]
 
     def _stop_if_hopeless(self, tally: _Tally) -> None:
@@ -604,8 +602,7 @@ class Crawler:
             failures = await self.store.failures(version.id, 1)
             await self.store.set_status(version.id, "failed", _why_empty(tally, failures))
             return
-        kept = version.generation and not await self.store.finish_generation(version.id)
-        if kept:
+        if version.generation and not await self.store.finish_generation(version.id):
             reason = "More than a tenth of the pages seem gone, so the old ones were kept. Check the URL."
             await self.store.set_status(version.id, "suspicious", reason)
             return
@@ -646,6 +643,7 @@ class Crawler:
             while not self._lost:
                 await asyncio.sleep(HEARTBEAT_SECONDS)
                 with suppress(StateUnavailable):  # the lease outlasts several heartbeats
+                    await self._store_left_out(version)
                     self._lost = not await self.store.claim(version.id, self.owner, LEASE_SECONDS)
 
         tasks = [asyncio.create_task(report_progress()), asyncio.create_task(renew_claim())]
@@ -654,6 +652,14 @@ class Crawler:
             await self._report(version, tally)
         finally:
             await _cancel(tasks)
+            with suppress(StateUnavailable):
+                await asyncio.shield(self._store_left_out(version))
+
+    async def _store_left_out(self, version: SiteVersion) -> None:
+        left_out = self.work.source.left_out
+        if left_out.is_new:
+            left_out.is_new = False
+            await self.store.note_left_out(version.id, left_out.rows())
 
     async def _report(self, version: SiteVersion, tally: _Tally) -> None:
         """Report progress, and take no more links once the frontier is full."""
@@ -668,7 +674,7 @@ class Crawler:
         await self.on_progress(progress)
 
 
-async def _cancel(tasks: Collection[asyncio.Task[None]]) -> None:
+async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

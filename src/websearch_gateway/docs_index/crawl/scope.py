@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
+from websearch_gateway.docs_index.models import Skipped
 from websearch_gateway.models import LONGEST_URL
 from websearch_gateway.text.urls import strip_trackers
 
@@ -18,6 +19,15 @@ MAX_LIKE = 200
 """The most addresses that may differ only in digits; more are a calendar or a similar trap."""
 MAX_REPEATS = 3
 """How often one segment may occur in a path; more is a loop of relative links."""
+
+ELSEWHERE = "on another site"
+"""Why an address is not fetched that is no part of the site at all: nobody misses it."""
+NO_PAGE = "a type of file without text, or a copy of a page"
+MOST_LEFT_OUT = 20_000
+SHOWN_LEFT_OUT = 5
+
+Found = Mapping[str, tuple[int, Sequence[str]]]
+"""Addresses by the reasons for which they are left out: how many, and some of them."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX = re.compile(r"/index\.x?html?$")
@@ -146,30 +156,86 @@ class Scope:
 
     def contains(self, url: str) -> bool:
         """Whether a canonical address may be fetched for this site."""
+        return not self.refusal(url)
+
+    def refusal(self, url: str) -> str:
+        """Why a canonical address is not fetched for this site; "" if it may be."""
         parts = urlsplit(url)
-        if f"{parts.scheme}://{parts.netloc}" != self.origin or len(url) > MAX_URL_CHARS:
-            return False
+        if f"{parts.scheme}://{parts.netloc}" != self.origin:
+            return ELSEWHERE
+        if len(url) > MAX_URL_CHARS:
+            return f"an address of more than {MAX_URL_CHARS} characters"
         if not parts.path.startswith(self.folder) and parts.path + "/" != self.folder:
-            return False
+            return "outside of the start URL's folder"
         below = parts.path[len(self.folder) :]
         never = _NEVER_IN_FILES if self.of_files else _NEVER
-        if never.search(parts.path) or self._is_other_language(below) or _loops(below):
-            return False
+        if never.search(parts.path):
+            return NO_PAGE
+        if self._is_other_language(below):
+            return "in another language"
+        if _loops(below):
+            return "a loop of links"
         if any(fnmatchcase(below, glob) or fnmatchcase(parts.path, glob) for glob in self.exclude):
-            return False
-        return not self.include or any(fnmatchcase(below, g) or fnmatchcase(parts.path, g) for g in self.include)
+            return "--exclude leaves it out"
+        if self.include and not any(fnmatchcase(below, g) or fnmatchcase(parts.path, g) for g in self.include):
+            return "--include leaves it out"
+        return ""
 
     def link(self, base: str, target: str) -> str:
         """The canonical address of a link, if it may be fetched; "" otherwise."""
+        url, refusal = self.place(base, target)
+        return "" if refusal else url
+
+    def place(self, base: str, target: str) -> tuple[str, str]:
+        """The canonical address of a link, and why it is not fetched, as in `refusal`."""
         try:
             url = canonical(urljoin(base, target))
         except ValueError:
-            return ""
-        return url if url and self.contains(url) else ""
+            url = ""
+        return url, self.refusal(url) if url else ELSEWHERE
 
     def _is_other_language(self, below: str) -> bool:
         first, slash, _ = below.partition("/")
         return bool(slash and _LANGUAGE.fullmatch(first))
+
+
+class LeftOut:
+    """Counts the addresses of a site that never become pages, by reason, and keeps some of them.
+
+    `is_new` says that there are more than when it was last set to false.
+    """
+
+    def __init__(self) -> None:
+        self.is_new = False
+        self._seen: set[int] = set()
+        self._found: dict[str, tuple[int, tuple[str, ...]]] = {}
+
+    def note(self, found: Found) -> None:
+        """Note addresses by their reasons. Those that are named count once, up to `MOST_LEFT_OUT` of them."""
+        for reason, (count, urls) in found.items():
+            new = [url for url in urls if hash(url) not in self._seen and len(self._seen) < MOST_LEFT_OUT]
+            self._seen.update(map(hash, new))
+            if more := count - len(urls) + len(new):
+                before, some = self._found.get(reason, (0, ()))
+                self._found[reason] = before + more, (*some, *new)[:SHOWN_LEFT_OUT]
+                self.is_new = True
+
+    def rows(self) -> list[Skipped]:
+        """What was noted."""
+        return [Skipped(reason, count, urls) for reason, (count, urls) in self._found.items()]
+
+
+def sorted_out(urls: Iterable[tuple[str, str]], most: int = SHOWN_LEFT_OUT) -> tuple[list[str], Found]:
+    """The addresses that `Scope.place` gives without a refusal, and the others of the same origin, up to `most` of
+    them for a reason with their names. Each counts once."""
+    kept: dict[str, None] = {}
+    left: dict[str, dict[str, None]] = {}
+    for url, refusal in urls:
+        if not refusal:
+            kept[url] = None
+        elif refusal != ELSEWHERE:
+            left.setdefault(refusal, {})[url] = None
+    return list(kept), {reason: (len(found), list(found)[:most]) for reason, found in left.items()}
 
 
 def is_only_followed(url: str) -> bool:

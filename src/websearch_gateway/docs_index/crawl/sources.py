@@ -20,7 +20,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from websearch_gateway.docs_index.crawl import listing
 from websearch_gateway.docs_index.crawl.listing import MAX_PAGE_BYTES, Defined, folder_pages, media_type, most_bytes
-from websearch_gateway.docs_index.crawl.scope import Scope, canonical, without_copies
+from websearch_gateway.docs_index.crawl.scope import LeftOut, Scope, canonical, without_copies
 from websearch_gateway.docs_index.models import Booking, Fetch, Run, UrlTask
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import SearchError, SearchFetchError
@@ -273,6 +273,11 @@ class Source(Protocol):
         ...
 
     @property
+    def left_out(self) -> LeftOut:
+        """The addresses that were found and never become pages."""
+        ...
+
+    @property
     def follows(self) -> bool:
         """Whether links of its documents lead to further ones of it."""
         ...
@@ -329,6 +334,7 @@ class WebSource:
         self._headers = headers
         self._note = note
         self._texts: dict[str, bytes] = {}
+        self.left_out = LeftOut()
         self.follows = not urlsplit(start).path.endswith(f"/{listing.FULL_TEXT}")
 
     @property
@@ -442,13 +448,17 @@ class WebSource:
             place = waiting.pop(0)
             fetched += 1
             if listing.origin(place) == self._scope.origin and (listed := await self._published(place)):
-                more, further = await _parsed(self._workers, listing.sitemap_in, self._scope, listed.body) or ((), ())
+                found = await _parsed(self._workers, listing.sitemap_in, self._scope, listed.body)
+                (more, left), further = found or (((), {}), ())
+                self.left_out.note(left)
                 pages += more
                 waiting += further
         return pages
 
     async def _pages(self, root: str, *parse: object) -> list[str]:
-        return await _parsed(self._workers, listing.pages_in, self._scope, root, *parse) or []
+        pages, left = await _parsed(self._workers, listing.pages_in, self._scope, root, *parse) or ((), {})
+        self.left_out.note(left)
+        return list(pages)
 
     async def _published(self, url: str) -> Fetched | None:
         """A file that a site may publish; None if there is none, or it cannot be fetched."""
@@ -474,6 +484,7 @@ class FolderSource:
         self._scope = scope
         self._workers = workers
         self._note = note
+        self.left_out = LeftOut()
 
     async def seeds(self) -> tuple[list[str], Defined]:
         """Every document but Markdown and text copies of others; each crawl lists the files again."""
@@ -482,7 +493,8 @@ class FolderSource:
         after: str | None = None
         while after != "":
             place = (str(self._root), self._base, self._scope, after or "")
-            listed, after = await self._workers.run(folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS))
+            listed, left, after = await self._workers.run(folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS))
+            self.left_out.note(left)
             urls += listed
         defined = await self.inventory(self._base)
         return await asyncio.to_thread(without_copies, urls), defined

@@ -116,6 +116,11 @@ def _leased(db: Database, condition: str, values: tuple[int, float, int]) -> lis
     return [UrlTask(*row) for row in sorted(rows)]
 
 
+def _left_out(db: Database, version_id: int) -> dict[str, tuple[int, Sequence[str]]]:
+    row = db.execute("SELECT left_out FROM versions WHERE id = ?", (version_id,)).fetchone()
+    return {reason: (count, urls) for reason, (count, urls) in json.loads(row[0]).items()} if row and row[0] else {}
+
+
 def finish_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[int]) -> None:
     """Mark the address of `page`, which was just written, as done. `links` are ids."""
     db.execute(
@@ -283,11 +288,23 @@ class Frontier(Transacted):
         """
         counts: Counter[str] = Counter()
         urls: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for kind, (count, some) in _left_out(db, version_id).items():
+            counts[kind] += count
+            urls[kind] |= dict.fromkeys(some)
         for reason, count, first, last in db.execute(query, (version_id, MOST_REASONS)):
             kind = reason.partition(": http")[0]
             counts[kind] += count
             urls[kind] |= dict.fromkeys((first, last))
         return [Skipped(kind, count, tuple(urls[kind])[:SHOWN_SKIPPED]) for kind, count in counts.most_common()]
+
+    @write
+    def note_left_out(self, db: Database, version_id: int, found: Sequence[Skipped]) -> None:
+        """Note addresses that never come into the frontier. Of a reason that is known the higher count stays."""
+        known = _left_out(db, version_id)
+        for one in found:
+            if one.count >= known.get(one.reason, (0,))[0]:
+                known[one.reason] = one.count, one.urls
+        db.execute("UPDATE versions SET left_out = ? WHERE id = ?", (json.dumps(known), version_id))
 
     async def commit_page(self, task: UrlTask, page: PageDraft, vectors: Vectors | None, links: Sequence[str]) -> None:
         """Write a page in one transaction: its body, chunks, text index, vectors, symbols, new links, and the state
@@ -441,7 +458,9 @@ class Versions(Transacted):
         row = db.execute(
             """
             INSERT INTO versions (name, label, url, options, status, added_at) VALUES (?, ?, ?, ?, 'queued', ?)
-            ON CONFLICT (name, label) DO UPDATE SET url = excluded.url, options = excluded.options RETURNING id
+            ON CONFLICT (name, label) DO UPDATE SET url = excluded.url, options = excluded.options,
+                left_out = CASE WHEN versions.options = excluded.options THEN versions.left_out ELSE '' END
+            RETURNING id
             """,
             (name, label, url, _stored(options), self._clock()),
         ).fetchone()

@@ -120,6 +120,9 @@ ALTER TABLE versions ADD COLUMN died_reading text NOT NULL DEFAULT '';
 """
 
 
+_LEFT_OUT = "ALTER TABLE versions ADD COLUMN left_out text NOT NULL DEFAULT ''"
+
+
 def _make_tables(connection: Connection) -> None:
     """The first tables, and the extension that they need."""
     from psycopg import errors
@@ -142,7 +145,13 @@ def _index_texts_again(connection: Connection) -> None:
         db.index_text(list(stored_rows(db, url_id).values()))
 
 
-MIGRATIONS: tuple[str | Callable[[Connection], None], ...] = (_make_tables, _RANKED, _DEATHS, _index_texts_again)
+MIGRATIONS: tuple[str | Callable[[Connection], None], ...] = (
+    _make_tables,
+    _RANKED,
+    _DEATHS,
+    _index_texts_again,
+    _LEFT_OUT,
+)
 """Step n (from 1), a script or a function, takes the tables from version n - 1 to n. Only ever append."""
 
 

@@ -119,6 +119,10 @@ ALTER TABLE versions ADD COLUMN died_reading TEXT NOT NULL DEFAULT ''
 `died_reading` the one that the owner before it was reading when it died."""
 
 
+_LEFT_OUT = "ALTER TABLE versions ADD COLUMN left_out TEXT NOT NULL DEFAULT ''"
+"""What never comes into the frontier, as JSON: by reason, how many addresses and some of them."""
+
+
 def _index_texts_again(connection: sqlite3.Connection) -> None:
     """The text index rows of Chinese, Japanese and Korean have changed; ten seconds for 30,000 chunks."""
     db = SqliteDatabase(connection)
@@ -127,7 +131,7 @@ def _index_texts_again(connection: sqlite3.Connection) -> None:
         db.index_text(list(pages.stored_rows(db, url_id).values()))
 
 
-MIGRATIONS: tuple[Step, ...] = (_FIRST, _COUNTED, _index_texts_again, _RANKED, _DEATHS)
+MIGRATIONS: tuple[Step, ...] = (_FIRST, _COUNTED, _index_texts_again, _RANKED, _DEATHS, _LEFT_OUT)
 """Step n (from 1) takes a file from version n - 1 to n. Only ever append."""
 
 

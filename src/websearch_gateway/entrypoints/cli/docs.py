@@ -47,7 +47,7 @@ def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None
         from websearch_gateway.docs_index.library import listed
 
         async with open_gateway(settings) as gateway:
-            return listed(await gateway.docs.store.versions())
+            return await listed(gateway.docs, await gateway.docs.store.versions())
 
     run(look, show_sites, as_json=as_json, config=config)
 

@@ -158,7 +158,7 @@ async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: P
 async def _list(gateway: Gateway, _: NoDocsArguments, caller: Caller, __: Progress) -> DocsSites:
     from websearch_gateway.docs_index.library import listed
 
-    return fit_sites(listed(await gateway.docs.completed()), reply_tokens(gateway, caller))
+    return fit_sites(await listed(gateway.docs, await gateway.docs.completed()), reply_tokens(gateway, caller))
 
 
 async def _status(gateway: Gateway, given: DocsStatusArguments, caller: Caller, _: Progress) -> DocsStatus:
