@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
-from websearch_gateway.readers.visibility import visible
-from websearch_gateway.readers.visibility.selectors import Node, Selector, parse_selector
-from websearch_gateway.readers.visibility.visible import Styles, strip_invisible
+from websearch_gateway.readers.visibility.looks import TextStyle
+from websearch_gateway.readers.visibility.selectors import Node, Styles
+from websearch_gateway.readers.visibility.visible import strip_invisible
 
+BLACK_ON_WHITE = TextStyle((0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0, 1.0))
 NAMES = st.sampled_from(["a", "b", "c"])
 TAGS = st.sampled_from(["div", "p", "span", "li"])
 STEPS = st.sampled_from(["1", "2", "odd", "even", "2n+1", "3n-1", "-n+2", "n"])
@@ -63,11 +64,11 @@ TREES = st.recursive(
 
 def chosen(root: HtmlElement, css: str) -> list[str | None]:
     """The colour of every element, in document order."""
-    styles = Styles.of([css], root)
+    styles = Styles([css], root, BLACK_ON_WHITE)
 
     def walk(element: HtmlElement, parent: Node | None) -> Iterator[str | None]:
         node = styles.node(element, parent)
-        yield styles.declared(node).get("color")
+        yield styles.declared(node).style.get("color")
         for child in element:
             yield from walk(child, node)
 
@@ -91,7 +92,7 @@ def expected(root: HtmlElement, css: str) -> list[str | None]:
 
 def sheet(rules: list[tuple[str, str]]) -> str:
     return "\n".join(
-        f"{selector} {{ color: #00000{number}{importance} }}" for number, (selector, importance) in enumerate(rules)
+        f"{selector} {{ color: #fffff{number}{importance} }}" for number, (selector, importance) in enumerate(rules)
     )
 
 
@@ -157,27 +158,6 @@ def test_text_is_hidden_by_its_own_rules_or_those_of_its_nearest_ancestor(
     assert [element.text for element in elements[2:] if element.text] == shown
 
 
-def test_rules_for_classes_and_ids_that_the_page_lacks_are_not_kept() -> None:
-    root = lxml.html.fromstring(PAGE)
-    styles = Styles.of([".a p, #a .b { color: red } .far, .a .far, #far p, .far\\:x { color: blue }"], root)
-
-    assert sum(map(len, styles._index.values())) == 2
-
-
-def test_a_selector_is_parsed_only_if_the_page_has_its_classes_and_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-
-    def noted(text: str) -> Selector | None:
-        read.append(text.strip())
-        return parse_selector(text)
-
-    monkeypatch.setattr(visible, "parse_selector", noted)
-    rules = [".a p", ".far", "#a .far", "#far > p", "p.far:not(.b)", "p:not(.far)", ".sr-only.far", r".\66 ar", ".b"]
-    Styles.of([sheet([(rule, "") for rule in rules])], lxml.html.fragment_fromstring(PAGE))
-
-    assert read == [".a p", "p:not(.far)", ".sr-only.far", r".\66 ar", ".b"]
-
-
 @pytest.mark.parametrize(
     "selector",
     [
@@ -195,14 +175,14 @@ def test_every_rule_that_can_hide_text_is_parsed(selector: str) -> None:
 def test_a_class_is_defined_by_a_rule_that_matches_nothing() -> None:
     root = lxml.html.fromstring('<div><p class="sr-only">text</p></div>')
 
-    assert "sr-only" in Styles.of([".absent .sr-only { color: red }"], root).defined
+    assert "sr-only" in Styles([".absent .sr-only { color: red }"], root, BLACK_ON_WHITE).defined
 
 
 def test_elements_with_other_values_of_an_attribute_get_other_rules() -> None:
     root = lxml.html.fromstring('<div><p data-k="a">1</p><p data-k="b">2</p><p>3</p><p data-k="a">4</p></div>')
 
-    assert chosen(root, "[data-k=a] { color: red } p:not([data-k]) { color: blue }") == [
-        *(None, "red", None, "blue", "red")
+    assert chosen(root, "[data-k=a] { color: white } p:not([data-k]) { color: blue }") == [
+        *(None, "white", None, "blue", "white")
     ]
 
 

@@ -37,6 +37,7 @@ SECRET = "a hidden remark"
         (".x9:hover{display:none} .x9::before{display:none}", False),
         (".x9:not(:hover, .y){display:none}", True),
         (":is(h1, .x9){display:none}", True),
+        (":root :is(.x9:hover, .b:focus){display:none}", False),
         ("div :where(.no, .no2){display:none}", False),
         ("p:nth-child(1){display:none}", True),
         (".out p:nth-child(2n){display:none}", False),

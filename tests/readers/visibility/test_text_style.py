@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.readers.visibility.css import (
+from websearch_gateway.readers.visibility.looks import (
     MAX_CALCULATED_CHARS,
     color,
     contrast,

@@ -1,28 +1,38 @@
-"""The selectors of style sheets: their conditions, and whether an element meets them."""
+"""The selectors of style sheets, and which rules of a page apply to an element."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
-from zlib import crc32
 
-from websearch_gateway.readers.visibility.css import BETWEEN_COMMAS, cached_if_short, unescape
+from websearch_gateway.readers.visibility.css import BETWEEN_COMMAS, declarations, rules, unescape
+from websearch_gateway.readers.visibility.looks import (
+    LONGEST_CACHED,
+    Declaration,
+    Style,
+    TextStyle,
+    cached_if_short,
+    decides,
+    is_buried,
+    is_closed,
+    relevant,
+    watched,
+)
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 
-_BITS = 512
-
-ROOT = "root"
-"""The pseudo-class of the root element, the only one that the shape of an element decides."""
-
 Condition = tuple[str, str, str]
 """A condition on an attribute: its name, the operator of the comparison, and the value to compare with."""
+
+ROOT: Condition = (":root", "", "")
+"""The condition that only the root element meets."""
 
 NO_CONDITIONS: frozenset[Condition] = frozenset()
 
@@ -31,52 +41,45 @@ _STEP_NAMES = {"odd": "2n+1", "even": "2n"}
 
 
 class Name:
-    """The properties by which rules match an element: its tag, and those of its classes, ids and conditions that any
-    rule mentions.
+    """What many elements have in common for rules: the tag, and the classes, ids and conditions that rules mention.
 
-    `keys` has the names among them in the format of `Compound.key`, `bits` in that of `bits_of`.
+    `keys` has them in the format of `Compound.keys`, and `bits` those that rules ask of ancestors. `rules` may hide
+    such an element, `others` may only reveal it.
     """
 
-    __slots__ = ("bits", "classes", "id", "keys", "met", "tag")
+    __slots__ = ("bits", "defaults", "keys", "others", "rules", "tag")
 
-    def __init__(self, tag: str, classes: frozenset[str], identity: str | None, met: frozenset[Condition]) -> None:
+    def __init__(
+        self,
+        tag: str,
+        keys: frozenset[str],
+        bits: int,
+        defaults: Style,
+        rules: tuple[Rule, ...],
+        others: tuple[Rule, ...],
+    ) -> None:
         self.tag = tag
-        self.classes = classes
-        self.id = identity
-        self.met = met
-        self.keys = (
-            tag,
-            *("." + name for name in classes),
-            *(("#" + identity,) if identity else ()),
-            *map(_condition_key, met),
-        )
-        self.bits = bits_of(self.keys)
-
-
-class Shape:
-    """The names of an element and of its ancestors, which are enough for most rules.
-
-    A list or table has thousands of elements of a few shapes. `above` holds the bits of the ancestors' names.
-    """
-
-    __slots__ = ("above", "name", "parts")
-
-    def __init__(self, name: Name, above: int) -> None:
-        self.name = name
-        self.above = above
-        self.parts: dict[Name, Shape] = {}
+        self.keys = keys
+        self.bits = bits
+        self.defaults = defaults
+        self.rules = rules
+        self.others = others
 
 
 class Node:
-    """An element with its shape. `parent` is None for the root."""
+    """An element with its name. `parent` is None for the root; `above` has the bits of the ancestors' names, and
+    `inside` whether it or an ancestor matches a selector from one of its compounds outwards.
+    """
 
-    __slots__ = ("_children", "element", "name", "parent", "shape")
+    __slots__ = ("_children", "above", "attributes", "element", "inside", "name", "parent")
 
-    def __init__(self, element: HtmlElement, parent: Node | None, shape: Shape) -> None:
+    def __init__(self, element: HtmlElement, attributes: list[str], parent: Node | None, name: Name) -> None:
         self.element = element
+        self.attributes = attributes
         self.parent = parent
-        self.shape = shape
-        self.name = shape.name
+        self.name = name
+        self.above: int = parent.above | parent.name.bits if parent is not None else 0
+        self.inside: dict[tuple[Selector, int], bool] = {}
         self._children: dict[str, dict[HtmlElement, int]] | None = None
 
     @property
@@ -91,24 +94,15 @@ class Node:
         return self._children
 
 
-def bits_of(keys: Iterable[str]) -> int:
-    """A Bloom filter of the keys: if a bit of a key is not set, the key is certainly not among them."""
-    bits = 0
-    for key in keys:
-        bits |= 1 << crc32(key.encode("utf-8", "replace")) % _BITS
-    return bits
-
-
 @dataclass(frozen=True, slots=True)
 class Compound:
     """The conditions on one element: `article.wide#x[hidden]:not(.open)`.
 
-    `weight` is its specificity (https://www.w3.org/TR/selectors-4/#specificity-rules).
+    `keys` has the tag, `.class`, `#id` and `[condition` that a matching element must have. `weight` is its specificity
+    (https://www.w3.org/TR/selectors-4/#specificity-rules).
     """
 
-    tag: str = ""
-    ids: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
+    keys: frozenset[str] = frozenset()
     attributes: tuple[Condition, ...] = ()
     places: tuple[str, ...] = ()
     among: tuple[tuple[Compound, ...], ...] = ()
@@ -117,41 +111,26 @@ class Compound:
     cost: int = field(init=False, default=1)
     is_plain: bool = field(init=False, default=True)
 
+    def __post_init__(self) -> None:
+        """Estimate the cost of a match, in comparisons; a check of keys alone is the cheapest."""
+        cost = 1 + len(self.places) + sum(other.cost for other in self._inner)
+        object.__setattr__(self, "cost", cost)
+        object.__setattr__(self, "is_plain", not (self.places or self.among or self.negated))
+
     def matches(self, node: Node) -> bool:
         """Whether `node` meets all conditions."""
-        return self.names_match(node) and (self.is_plain or self._matches_the_rest(node))
-
-    def names_match(self, node: Node) -> bool:
-        """Whether the tag, classes, ids and attributes of `node` meet the conditions on them."""
-        name = node.name
-        return (
-            (not self.tag or self.tag == name.tag)
-            and name.classes.issuperset(self.classes)
-            and (not self.ids or all(wanted == name.id for wanted in self.ids))
-            and (not self.attributes or name.met.issuperset(self.attributes))
+        return node.name.keys.issuperset(self.keys) and (
+            self.is_plain
+            or (
+                all(_is_at(node, place) for place in self.places)
+                and all(any(other.matches(node) for other in others) for others in self.among)
+                and not any(other.matches(node) for other in self.negated)
+            )
         )
-
-    def _matches_the_rest(self, node: Node) -> bool:
-        return (
-            all(_is_at(node, place) for place in self.places)
-            and all(any(other.matches(node) for other in others) for others in self.among)
-            and not any(other.matches(node) for other in self.negated)
-        )
-
-    @property
-    def is_of_shape(self) -> bool:
-        """Whether the shape of an element is enough to decide a match."""
-        return all(place == ROOT for place in self.places) and all(other.is_of_shape for other in self._inner)
 
     @property
     def _inner(self) -> tuple[Compound, ...]:
         return (*self.negated, *chain.from_iterable(self.among))
-
-    def __post_init__(self) -> None:
-        """Estimate the cost of a match, in comparisons; a check of names alone is the cheapest."""
-        inner = sum(other.cost for other in self._inner)
-        object.__setattr__(self, "cost", 1 + len(self.places) + inner)
-        object.__setattr__(self, "is_plain", not (self.places or self.among or self.negated))
 
     def conditions(self) -> Iterator[Condition]:
         """All its conditions on attributes, also those in its brackets."""
@@ -160,31 +139,20 @@ class Compound:
             yield from other.conditions()
 
     def mentioned(self) -> Iterator[str]:
-        """All classes and ids that it mentions, also those in its brackets, in the format of `key`."""
-        yield from self.names
+        """All keys that it mentions, also those in its brackets."""
+        yield from self.keys
         for other in self._inner:
             yield from other.mentioned()
 
     @property
-    def names(self) -> Iterator[str]:
-        """The classes and ids that a matching element must have, in the format of `key`."""
-        yield from ("#" + name for name in self.ids)
-        yield from ("." + name for name in self.classes)
-
-    @property
     def key(self) -> str:
-        """The rarest node key that a match requires; empty if there is none."""
-        if self.ids:
-            return "#" + self.ids[0]
-        if self.classes:
-            return "." + self.classes[0]
-        if self.attributes:
-            return _condition_key(self.attributes[0])
+        """The rarest key that a match requires, in the order id, class, condition, tag; empty if there is none."""
         alone = (others[0].key for others in self.among if len(others) == 1)  # as in `:where(.wide)`
-        return next(filter(None, alone), self.tag)
+        return min(filter(None, chain(self.keys, alone)), default="")
 
 
-def _condition_key(condition: Condition) -> str:
+def key_of(condition: Condition) -> str:
+    """A condition in the format of `Compound.keys`."""
     return "[" + " ".join(condition)
 
 
@@ -213,8 +181,6 @@ def _is_at(node: Node, place: str) -> bool:
     """Whether `node` meets a pseudo-class, given without its colon."""
     element = node.element
     match place:
-        case "root":  # ROOT
-            return node.parent is None
         case "link" | "any-link":
             return element.tag == "a" and element.get("href") is not None
         case "checked":
@@ -259,7 +225,7 @@ def _step(text: str) -> tuple[int, int] | None:
     return int(found[1] + "1") if found[1] in ("", "+", "-") else int(found[1]), offset
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Selector:
     """Compounds from the element itself outwards; `joints[i]` is the combinator between compound i + 1 and i."""
 
@@ -276,11 +242,6 @@ class Selector:
     def above(self) -> tuple[Compound, ...]:
         """The compounds that an ancestor of the element must match."""
         return tuple(c for c, joint in zip(self.compounds[1:], self.joints, strict=True) if joint in (" ", ">"))
-
-    @property
-    def is_of_shape(self) -> bool:
-        """Whether the shape of an element is enough to decide a match."""
-        return not {"+", "~"}.intersection(self.joints) and all(c.is_of_shape for c in self.compounds)
 
 
 MAX_STEPS = 8
@@ -304,7 +265,7 @@ _PLACES = {
     "first-of-type": ("nth-of-type(1)",),
     "last-of-type": ("nth-last-of-type(1)",),
     "only-of-type": ("nth-of-type(1)", "nth-last-of-type(1)"),
-    **{name: (name,) for name in ("root", "link", "any-link", "checked", "disabled", "enabled", "empty")},
+    **{name: (name,) for name in ("link", "any-link", "checked", "disabled", "enabled", "empty")},
 }
 _NOT_AT_LOAD = re.compile(r":(?:hover|focus|focus-within|focus-visible|active|target|visited)(?![\w-])", re.IGNORECASE)
 
@@ -330,16 +291,16 @@ def parse_selector(text: str) -> Selector | None:
     return None
 
 
-_OF_NOTHING, _OF_A_CLASS, _OF_AN_ID = (0, 0, 0), (0, 1, 0), (1, 0, 0)
+_OF_NOTHING, _OF_A_TAG, _OF_A_CLASS, _OF_AN_ID = (0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)
 
 
 def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]:
     """The compound that begins at `at`, and its end; None if it is missing or unsupported."""
     tag = _TAG.match(text, at)
     end = tag.end() if tag else at
-    names: dict[str, list[str]] = {"id": [], "cls": []}
+    keys: list[str] = []
     places: list[str] = []
-    attributes: list[tuple[str, str, str]] = []
+    attributes: list[Condition] = []
     among: list[tuple[Compound, ...]] = []
     negated: list[Compound] = []
     weights: list[tuple[int, int, int]] = []
@@ -358,23 +319,29 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
             weights.append(max((other.weight for other in others if logic != "where"), default=_OF_NOTHING))
         elif part["place"]:
             place = part["place"].lower()
+            if place == "root":
+                attributes.append(ROOT)
+                weights.append(_OF_A_CLASS)
+                continue
             found = (place,) if "(" in place else _PLACES.get(place)
             if found is None:
                 return None, end
             places.extend(found)
             weights.append(_OF_A_CLASS)
         else:
-            names[part.lastgroup or ""].append(unescape(part[part.lastgroup or ""]))
+            keys.append("." + unescape(part["cls"]) if part["cls"] else "#" + unescape(part["id"]))
             weights.append(_OF_A_CLASS if part["cls"] else _OF_AN_ID)
     if end == at:
         return None, end
-    name = unescape(tag[0]).lower() if tag and tag[0] != "*" else ""
-    parts = (tuple(names["id"]), tuple(names["cls"]), tuple(attributes), tuple(places), tuple(among), tuple(negated))
-    ids, classes, tags = (sum(column) for column in zip((0, 0, int(bool(name))), *weights, strict=True))
-    return Compound(name, *parts, (ids, classes, tags)), end
+    if tag and tag[0] != "*":
+        keys.append(unescape(tag[0]).lower())
+        weights.append(_OF_A_TAG)
+    ids, classes, tags = (sum(column) for column in zip(_OF_NOTHING, *weights, strict=True))
+    parts = (tuple(attributes), tuple(places), tuple(among), tuple(negated))
+    return Compound(frozenset((*keys, *map(key_of, attributes))), *parts, (ids, classes, tags)), end
 
 
-def _attribute(part: re.Match[str]) -> tuple[str, str, str]:
+def _attribute(part: re.Match[str]) -> Condition:
     value = unescape(part["value"] or "").strip("\"'")
     loosely = part["op"] == "=" and (part["loose"] or "").lower() == "i"
     return unescape(part["attr"]).lower(), "i=" if loosely else part["op"] or "", value
@@ -393,3 +360,304 @@ def _alternatives(text: str, depth: int) -> tuple[Compound, ...] | None:
             return None
         found.append(compound)
     return tuple(found)
+
+
+MAX_CSS_CHARS = 2_000_000
+MAX_RULES = 20_000
+MAX_COMPARISONS = 2_000_000
+MAX_CACHED = 20_000
+UNSEEN_CLASSES = frozenset(
+    {
+        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only"),
+        *("element-invisible", "a11y-hidden"),
+    }
+)
+"""Classes of common frameworks for text for screen readers. Their style sheets are rarely part of the page."""
+
+_SIBLING_COST = 20
+_BITS = 512
+_UNSEEN = frozenset("." + name for name in UNSEEN_CLASSES)
+_BRACKET = re.compile(r"[(\[]")
+_PLAIN_NAMES = re.compile(r"[.#][\w-]++")
+_NEVER_AT_LOAD = re.compile(r":(?::|hover|focus|active|visited|before|after)")
+_LINK_INK: Style = {"color": "#0000ee"}
+_OWN_INK: Style = {"color": "unknown", "background": "unknown"}
+_NO_STYLE: Style = {}
+_DEFAULTS = {"a": _LINK_INK, **dict.fromkeys(("button", "input", "select", "textarea", "mark"), _OWN_INK)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """A rule with one selector. `above` has the bits of the keys that its selector requires of ancestors; `is_sure`:
+    keys are all that it requires.
+    """
+
+    selector: Selector
+    order: tuple[tuple[int, int, int], int]
+    declared: tuple[Declaration, ...]
+    can_hide: bool
+    above: int
+    is_sure: bool
+
+
+class Declared:
+    """What rules, defaults and a `style` attribute declare for some elements, and what follows from that alone."""
+
+    __slots__ = ("is_buried", "is_closed", "needs_variables", "style")
+
+    def __init__(self, style: Style) -> None:
+        self.style = style
+        self.needs_variables = any(name[:2] == "--" or "var(" in value for name, value in style.items())
+        self.is_closed = is_closed(style)
+        self.is_buried = is_buried(style)
+
+
+PLAIN = Declared(_NO_STYLE)
+"""Nothing that hides text or that its children inherit."""
+
+
+class Styles:
+    """The style sheets of a page, in their order, reduced to what can hide a part of `tree`.
+
+    `exhausted` becomes true if they were too much work to apply completely. `defined` has the classes in UNSEEN_CLASSES
+    for which the page has a rule.
+
+    Args:
+        outer: the style of text without declarations.
+    """
+
+    def __init__(self, sheets: Iterable[str], tree: HtmlElement, outer: TextStyle) -> None:
+        css = "\n".join(sheets)
+        self.exhausted = len(css) > MAX_CSS_CHARS
+        self.outer = outer
+        self.defined: set[str] = set()
+        self._present = _names_in(tree) if css else frozenset()
+        self._index: defaultdict[str, list[Rule]] = defaultdict(list)
+        self._mentioned: set[str] = set()
+        self._conditions: defaultdict[str, set[Condition]] = defaultdict(set)
+        self._bits: dict[str, int] = {}
+        self._met: dict[tuple[str, str], list[Condition]] = {}
+        self._named: dict[tuple[str, str | None, str | None, bool, frozenset[Condition]], Name] = {}
+        self._names: dict[tuple[frozenset[str], bool], Name] = {}
+        self._declared: dict[tuple[int, tuple[Rule, ...], str], Declared] = {}
+        self._has_ids = False
+        self._left = MAX_COMPARISONS
+        found = list(self._rules(css[:MAX_CSS_CHARS]))
+        self._watched = _watched_on(tree, found, outer)
+        for number, (texts, declared) in enumerate(found):
+            if kept := relevant(declared, self._watched):
+                can_hide = decides(kept, self._watched)
+                for selector in filter(None, map(parse_selector, texts)):
+                    self._add(selector, kept, can_hide=can_hide, number=number)
+
+    def _rules(self, css: str) -> Iterator[tuple[list[str], tuple[Declaration, ...]]]:
+        """The selectors and declarations of the rules that may apply to an element."""
+        count = 0
+        for selectors, body in rules(css):
+            # The names first: most rules of a framework name nothing on the page, and a body is long.
+            texts = [text for text in BETWEEN_COMMAS.findall(selectors) if self._may_match(text)]
+            if texts and (declared := declarations(body)):
+                yield texts, declared
+                self._define(texts)
+                count += len(texts) + len(declared)
+            if count > MAX_RULES:
+                self.exhausted = True
+                return
+
+    def _may_match(self, text: str) -> bool:
+        """Whether the tree has the plain class names and ids of a selector: parsing a selector takes ten times as long.
+
+        Also true if the selector mentions a class of `UNSEEN_CLASSES`: such a class is hidden by its name unless a rule
+        defines it.
+        """
+        if "\\" in text:
+            return True
+        outside = text[: bracket.start()] if (bracket := _BRACKET.search(text)) else text
+        if ":" in outside and _NEVER_AT_LOAD.search(outside):
+            return False
+        return self._present.issuperset(_PLAIN_NAMES.findall(outside)) or not _UNSEEN.isdisjoint(
+            _PLAIN_NAMES.findall(text)
+        )
+
+    def _define(self, texts: list[str]) -> None:
+        for text in texts:
+            if any(name in text for name in UNSEEN_CLASSES) and (selector := parse_selector(text)):
+                self.defined.update(name[1:] for name in _UNSEEN & selector.compounds[0].keys)
+
+    def _add(self, selector: Selector, declared: tuple[Declaration, ...], *, can_hide: bool, number: int) -> None:
+        if not all(map(self._has, selector.compounds)):
+            return
+        above = 0
+        for compound in selector.compounds:
+            mentioned = set(compound.mentioned())
+            self._mentioned |= mentioned
+            self._has_ids = self._has_ids or any(name[0] == "#" for name in mentioned)
+            for condition in compound.conditions():
+                self._conditions[condition[0]].add(condition)
+        for compound in filter(lambda one: one.key, selector.above):
+            above |= self._bits.setdefault(compound.key, 1 << len(self._bits) % _BITS)
+        is_sure = len(selector.compounds) == 1 and selector.compounds[0].is_plain
+        rule = Rule(selector, (selector.weight, number), declared, can_hide, above, is_sure)
+        self._index[selector.compounds[0].key].append(rule)
+
+    def _has(self, compound: Compound) -> bool:
+        return all(key in self._present for key in compound.keys if key[0] in ".#")
+
+    def node(self, element: HtmlElement, parent: Node | None) -> Node:
+        """`element`, which is in `parent`, as a node."""
+        attributes = element.keys()
+        tag, classes, identity, links, met = element.tag, None, None, False, NO_CONDITIONS
+        if attributes:
+            classes = element.get("class")
+            identity = element.get("id") if self._has_ids else None
+            links = "href" in attributes
+            if not self._conditions.keys().isdisjoint(attributes):
+                met = self._all_met(element, attributes)
+        if parent is None:
+            met |= {ROOT}
+        own = (tag, classes, identity, links, met)
+        return Node(element, attributes, parent, self._named.get(own) or self._name(*own))
+
+    def _all_met(self, element: HtmlElement, attributes: Iterable[str]) -> frozenset[Condition]:
+        found = (self._met_by(name, element.get(name, "")) for name in attributes if name in self._conditions)
+        return frozenset(chain.from_iterable(found))
+
+    def _met_by(self, name: str, value: str) -> list[Condition]:
+        if (met := self._met.get((name, value))) is None:
+            conditions = self._conditions[name]
+            self._spend(len(conditions))
+            if self._left <= 0:
+                return []
+            met = [condition for condition in conditions if attribute_is(value, *condition[1:])]
+            if len(self._met) < MAX_CACHED:
+                self._met[name, value] = met
+        return met
+
+    def _name(
+        self, tag: str, classes: str | None, identity: str | None, links: bool, met: frozenset[Condition]
+    ) -> Name:
+        mentioned = {"." + name for name in (classes or "").split()} | {"#" + (identity or "")} | set(map(key_of, met))
+        keys = frozenset((tag.lower(), *(mentioned & (self._mentioned | _UNSEEN))))
+        name = self._names.get((keys, links)) or self._new_name(tag.lower(), keys, links=links)
+        if len(self._named) < MAX_CACHED:
+            self._names[keys, links] = self._named[tag, classes, identity, links, met] = name
+        return name
+
+    def _new_name(self, tag: str, keys: frozenset[str], *, links: bool) -> Name:
+        candidates = [rule for key in ("", *keys) for rule in self._index.get(key, ())]
+        self._spend(len(candidates))
+        matching = [one for one in candidates if keys.issuperset(one.selector.compounds[0].keys)]
+        bits = 0
+        for key in keys:
+            bits |= self._bits.get(key, 0)
+        has_ink = "color" in self._watched and (links or tag != "a")
+        defaults = _DEFAULTS.get(tag, _NO_STYLE) if has_ink else _NO_STYLE
+        rules, others = (tuple(one for one in matching if one.can_hide is can_hide) for can_hide in (True, False))
+        return Name(tag, keys, bits, defaults, rules, others)
+
+    def declared(self, node: Node) -> Declared:
+        """The winning value of each property that is declared for `node`."""
+        name = node.name
+        inline = node.element.get("style", "") if node.attributes else ""
+        found = self._applying(name.rules, node) if name.rules else ()
+        if not found and not inline and not name.defaults:
+            return PLAIN
+        if name.others and (found or inline):
+            found += self._applying(name.others, node)
+        own = (id(name.defaults), found, inline)
+        if (declared := self._declared.get(own)) is None:
+            declared = Declared(_style(name.defaults, found, inline))
+            if len(self._declared) < MAX_CACHED and len(inline) <= LONGEST_CACHED:
+                self._declared[own] = declared
+        return declared
+
+    def _applying(self, candidates: tuple[Rule, ...], node: Node) -> tuple[Rule, ...]:
+        self._spend(len(candidates))
+        above = node.above
+        return tuple(
+            rule
+            for rule in candidates
+            if rule.is_sure or (rule.above & above == rule.above and self._applies(rule.selector, node))
+        )
+
+    def _applies(self, selector: Selector, node: Node, step: int = 0) -> bool:
+        """Whether `selector` matches from its compound `step` outwards, with `node` as the element of that compound."""
+        compound = selector.compounds[step]
+        self._spend(compound.cost)
+        if self._left <= 0 or not compound.matches(node):
+            return False
+        if step == len(selector.joints):
+            return True
+        joint = selector.joints[step]
+        if joint in (" ", ">"):
+            return self._is_inside(selector, node.parent, step + 1, is_direct=joint == ">")
+        other = self._before(node)
+        while other is not None and self._left > 0:
+            if self._applies(selector, other, step + 1):
+                return True
+            other = self._before(other) if joint == "~" else None
+        return False
+
+    def _is_inside(self, selector: Selector, parent: Node | None, step: int, *, is_direct: bool) -> bool:
+        """Whether `parent`, or one of its ancestors, matches from the compound `step` outwards. Cached in these."""
+        if is_direct:
+            return parent is not None and self._applies(selector, parent, step)
+        key, found = (selector, step), False
+        asked = []
+        while parent is not None and self._left > 0:
+            if (known := parent.inside.get(key)) is not None:
+                found = known
+                break
+            asked.append(parent)
+            if parent.name.keys >= selector.compounds[step].keys and self._applies(selector, parent, step):
+                found = True
+                break
+            parent = parent.parent
+        self._spend(len(asked))
+        for one in asked:
+            one.inside[key] = found
+        return found
+
+    def _before(self, node: Node) -> Node | None:
+        """The element before that of `node`."""
+        self._spend(_SIBLING_COST)
+        before = node.element.getprevious()
+        while before is not None and not isinstance(before.tag, str):
+            before = before.getprevious()
+        return None if before is None else self.node(before, node.parent)
+
+    def _spend(self, comparisons: int) -> None:
+        self._left -= comparisons
+        if self._left <= 0:
+            self.exhausted = True
+
+
+def _names_in(tree: HtmlElement) -> frozenset[str]:
+    """The classes and ids of all elements, in the format of `Compound.keys`."""
+    from lxml import etree
+
+    classes = etree.XPath("//@class", smart_strings=False)(tree)
+    ids = etree.XPath("//@id", smart_strings=False)(tree)
+    return frozenset(
+        chain(("." + name for value in set(classes) for name in value.split()), ("#" + name for name in ids))
+    )
+
+
+def _watched_on(
+    tree: HtmlElement, found: Iterable[tuple[list[str], tuple[Declaration, ...]]], outer: TextStyle
+) -> Set[str]:
+    """The properties that decide what is hidden on a page with these rules."""
+    inline = map(declarations, set(tree.xpath("//@style", smart_strings=False)))
+    declared = {one[:2] for ones in chain((ones for _, ones in found), inline) for one in ones}
+    declared.update(("background", value.lower()) for value in tree.xpath("//@bgcolor", smart_strings=False))
+    declared.update(("color", value.lower()) for value in tree.xpath("//font/@color", smart_strings=False))
+    return watched(declared, outer)
+
+
+def _style(defaults: Style, found: tuple[Rule, ...], inline: str) -> Style:
+    """The winning value of each property that the defaults, the rules and the `style` attribute declare."""
+    ordered = [one for rule in sorted(found, key=lambda rule: rule.order) for one in rule.declared]
+    if inline:
+        ordered += declarations(inline)
+    style = {name: value for name, value, important in ordered if not important}
+    return {**defaults, **style, **{name: value for name, value, important in ordered if important}}

@@ -1,53 +1,21 @@
 """Removes invisible content from a parsed page, before anything else reads the page.
 
 It considers the page at load, with its markup and its own style sheets: `docs/extraction.md` lists what it removes and
-what it keeps on purpose. `Styles` tells which rules apply to an element. One pass in document order, no recursion.
+what it keeps on purpose. `Styles` tells what is declared for an element. One pass in document order, no recursion.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain, islice
+from typing import TYPE_CHECKING
 
-from websearch_gateway.readers.visibility.css import (
-    BETWEEN_COMMAS,
-    TextStyle,
-    declarations,
-    rules,
-    style_sheets,
-    unfold_shadows,
-)
-from websearch_gateway.readers.visibility.hidden_rules import (
-    NEVER_TEXT,
-    UNSEEN_CLASSES,
-    Style,
-    classes_of,
-    controlled_ids,
-    is_a_label,
-    is_buried,
-    is_closed,
-    is_folded,
-    is_short,
-    opens,
-    pieces,
-    text_chars,
-)
-from websearch_gateway.readers.visibility.selectors import (
-    NO_CONDITIONS,
-    Condition,
-    Name,
-    Node,
-    Selector,
-    Shape,
-    attribute_is,
-    bits_of,
-    parse_selector,
-)
+from websearch_gateway.readers.visibility.css import style_sheets, unfold_shadows
+from websearch_gateway.readers.visibility.looks import Style, TextStyle, is_entering
+from websearch_gateway.readers.visibility.selectors import PLAIN, UNSEEN_CLASSES, Declared, Node, Styles
 from websearch_gateway.text.notes import UNSEEN_LEFT_OUT
 from websearch_gateway.text.sanitise import reads_like_orders
 
@@ -55,304 +23,13 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 
-MAX_CSS_CHARS = 2_000_000
-MAX_RULES = 20_000
-MAX_COMPARISONS = 2_000_000
-MAX_SHAPES = 20_000
-_SIBLING_COST = 20
-
-_NOTHING: Style = {}
-
-_BRACKET = re.compile(r"[(\[]")
-_UNSEEN = frozenset("." + name for name in UNSEEN_CLASSES)
-_PLAIN_NAMES = re.compile(r"[.#][\w-]++")
-_NEVER_AT_LOAD = re.compile(r":(?::|hover|focus|active|visited|before|after)")
-
-_MATTERS = re.compile(
-    r"display|visib|opacity|font|clip|position|indent|overflow|transform|scale|zoom|margin|color|back|translate|rotate"
-    r"|filter|mask|contain|spacing|--[\w-]++\s*+:|(?:height|width|-size)\s*+:\s*+[01](?![\d.])"
-    r"|(?:left|right|top|bottom|inset)[\w-]*+\s*+:\s*+(?:-|calc|var|\d{4})"
-)
-
-
-@dataclass(slots=True)
-class _Rule:
-    """A rule with one selector. `above` has the bits of the keys that its selector requires of ancestors."""
-
-    selector: Selector
-    order: tuple[tuple[int, int, int], int]
-    body: str
-    above: int
-    is_of_shape: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The rules that apply to all elements of a shape, those that apply to some, and the merged style of the former."""
-
-    certain: list[_Rule]
-    uncertain: list[_Rule]
-    style: Style
-
-
-@dataclass(slots=True)
-class Styles:
-    """The style sheets of a page. `exhausted` becomes true if they were too much work to apply completely.
-
-    `by_shape`: the shape of every element decides which rules apply to it. `names_ids`: a rule mentions an id.
-    """
-
-    exhausted: bool = False
-    by_shape: bool = True
-    names_ids: bool = False
-    defined: set[str] = field(default_factory=set)
-    _index: defaultdict[str, list[_Rule]] = field(default_factory=lambda: defaultdict(list))
-    _mentioned: set[str] = field(default_factory=set)
-    _present: frozenset[str] = frozenset()
-    _conditions: defaultdict[str, set[Condition]] = field(default_factory=lambda: defaultdict(set))
-    _met: dict[tuple[str, str], list[Condition]] = field(default_factory=dict)
-    _named: dict[tuple[str, str, str | None, frozenset[Condition]], Name] = field(default_factory=dict)
-    _names: dict[tuple[str, frozenset[str], str | None, frozenset[Condition]], Name] = field(default_factory=dict)
-    _roots: dict[Name, Shape] = field(default_factory=dict)
-    _known: dict[Shape, _Known] = field(default_factory=dict)
-    _shapes_left: int = MAX_SHAPES
-    _left: int = MAX_COMPARISONS
-
-    @classmethod
-    def of(cls, sheets: Iterable[str], tree: HtmlElement) -> Styles:
-        """Read style sheets in their order. Leaves out the rules for classes and ids that `tree` does not have."""
-        css = "\n".join(sheets)
-        styles = cls(exhausted=len(css) > MAX_CSS_CHARS, _present=_names_in(tree) if css else frozenset())
-        count = 0
-        for selectors, body in rules(css[:MAX_CSS_CHARS]):
-            # The names first: most rules of a framework name nothing on the page, and a body is long.
-            texts = [text for text in BETWEEN_COMMAS.findall(selectors) if styles._may_match(text)]
-            if texts and (_MATTERS.search(body.lower()) or "\\" in body):
-                for text in texts:
-                    count += 1
-                    styles._add(text, body, count)
-            if count > MAX_RULES:
-                styles.exhausted = True
-                break
-        return styles
-
-    def _add(self, text: str, body: str, number: int) -> None:
-        if (selector := parse_selector(text)) is None:
-            return
-        subject = selector.compounds[0]
-        self.defined.update(subject.classes[:1])
-        if not all(self._present.issuperset(compound.names) for compound in selector.compounds):
-            return
-        above = bits_of(compound.key for compound in selector.above if compound.key)
-        mentioned = [name for compound in selector.compounds for name in compound.mentioned()]
-        self._mentioned.update(mentioned)
-        for compound in selector.compounds:
-            for condition in compound.conditions():
-                self._conditions[condition[0]].add(condition)
-        self.names_ids = self.names_ids or any(name.startswith("#") for name in mentioned)
-        is_of_shape = selector.is_of_shape
-        self.by_shape = self.by_shape and is_of_shape
-        self._index[subject.key].append(_Rule(selector, (selector.weight, number), body, above, is_of_shape))
-
-    def _may_match(self, text: str) -> bool:
-        """Whether the tree has the plain class names and ids of a selector: parsing a selector takes ten times as long.
-
-        Also true if the selector mentions a class of `UNSEEN_CLASSES`: such a class is hidden by its name unless a rule
-        defines it.
-        """
-        if "\\" in text:
-            return True
-        outside = text[: bracket.start()] if (bracket := _BRACKET.search(text)) else text
-        if ":" in outside and _NEVER_AT_LOAD.search(outside):
-            return False
-        return self._present.issuperset(_PLAIN_NAMES.findall(outside)) or not _UNSEEN.isdisjoint(
-            _PLAIN_NAMES.findall(text)
-        )
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether any rule could hide something."""
-        return bool(self._index)
-
-    def node(self, element: HtmlElement, parent: Node | None) -> Node:
-        """`element`, which is in `parent`, as a node."""
-        own = (element.tag, element.get("class", ""), element.get("id"), self.met(element))
-        name = self._named.get(own) or self._name(*own)
-        shapes, above = (
-            (self._roots, 0) if parent is None else (parent.shape.parts, parent.shape.above | parent.name.bits)
-        )
-        shape = shapes.get(name)
-        if shape is None:
-            shape = Shape(name, above)
-            self._shapes_left -= 1
-            if self._shapes_left > 0:
-                shapes[name] = shape
-        return Node(element, parent, shape)
-
-    def met(self, element: HtmlElement) -> frozenset[Condition]:
-        """Those conditions on attributes in the rules that `element` meets."""
-        if not self._conditions:
-            return NO_CONDITIONS
-        names = self._conditions.keys() & element.keys()
-        if not names:
-            return NO_CONDITIONS
-        return frozenset(chain.from_iterable(self._met_by(name, element.get(name, "")) for name in names))
-
-    def _met_by(self, name: str, value: str) -> list[Condition]:
-        if (met := self._met.get((name, value))) is None:
-            conditions = self._conditions[name]
-            self._left -= len(conditions)
-            if self._left <= 0:
-                self.exhausted = True
-                return []
-            met = [condition for condition in conditions if attribute_is(value, *condition[1:])]
-            if len(self._met) < MAX_SHAPES:
-                self._met[name, value] = met
-        return met
-
-    def _name(self, tag: str, classes: str, identity: str | None, met: frozenset[Condition]) -> Name:
-        mentioned = frozenset(name for name in classes.split() if "." + name in self._mentioned)
-        own = (tag.lower(), mentioned, identity if f"#{identity}" in self._mentioned else None, met)
-        name = self._names.get(own) or Name(*own)
-        if len(self._named) < MAX_SHAPES:
-            self._names[own] = self._named[tag, classes, identity, met] = name
-        return name
-
-    def declared(self, node: Node) -> Style:
-        """The winning value of each property that the sheets and the `style` attribute declare for `node`."""
-        known = self._known_of(node)
-        inline = node.element.get("style")
-        if not inline and not known.uncertain:
-            return known.style
-        found = known.certain + [rule for rule in known.uncertain if self._applies(rule.selector, node)]
-        return _style(found, inline or "")
-
-    def is_certain(self, node: Node) -> bool:
-        """Whether the same rules apply to every element with the shape of `node`, wherever it stands."""
-        return not self._known_of(node).uncertain
-
-    def _known_of(self, node: Node) -> _Known:
-        return self._known.get(node.shape) or self._learn(node)
-
-    def _learn(self, node: Node) -> _Known:
-        """Compute, and cache for later elements, the rules for the shape of `node`."""
-        certain: list[_Rule] = []
-        uncertain: list[_Rule] = []
-        for rule in self._candidates(node.shape):
-            if self._applies(rule.selector, node, by_names=not rule.is_of_shape):
-                (certain if rule.is_of_shape else uncertain).append(rule)
-        known = _Known(certain, uncertain, _style(certain, ""))
-        if len(self._known) < MAX_SHAPES:
-            self._known[node.shape] = known
-        return known
-
-    def _candidates(self, shape: Shape) -> Iterator[_Rule]:
-        """The rules for an element of this shape whose ancestor compounds may all occur above it."""
-        for key in ("", *shape.name.keys):
-            rules_here = self._index.get(key, [])
-            self._left -= len(rules_here)
-            if self._left <= 0:
-                self.exhausted = True
-                return
-            for rule in rules_here:
-                if rule.above & shape.above == rule.above:
-                    yield rule
-
-    def _applies(self, selector: Selector, node: Node, step: int = 0, *, by_names: bool = False) -> bool:
-        """Whether `selector` matches from its compound `step` outwards, with `node` as the element of that compound.
-
-        Args:
-            by_names: compare names and attributes only, and ignore the place and siblings of `node`.
-        """
-        compound = selector.compounds[step]
-        self._left -= compound.cost
-        if self._left <= 0:
-            self.exhausted = True
-            return False
-        if not (compound.names_match(node) if by_names else compound.matches(node)):
-            return False
-        if step == len(selector.joints):
-            return True
-        joint = selector.joints[step]
-        if by_names and joint in ("+", "~"):
-            return True
-        other = self._next(node, joint)
-        while other is not None and self._left > 0:
-            if self._applies(selector, other, step + 1, by_names=by_names):
-                return True
-            other = self._next(other, joint) if joint in (" ", "~") else None
-        return False
-
-    def _next(self, node: Node, joint: str) -> Node | None:
-        """The nearest element in the relation to `node` that the combinator `joint` requires."""
-        if joint in (" ", ">"):
-            return node.parent
-        self._left -= _SIBLING_COST
-        before = node.element.getprevious()
-        while before is not None and not isinstance(before.tag, str):
-            before = before.getprevious()
-        return None if before is None else self.node(before, node.parent)
-
-
-def _names_in(tree: HtmlElement) -> frozenset[str]:
-    """The classes and ids of all elements, in the format of `Compound.key`."""
-    from lxml import etree
-
-    classes = etree.XPath("//@class", smart_strings=False)(tree)
-    ids = etree.XPath("//@id", smart_strings=False)(tree)
-    return frozenset(
-        chain(("." + name for value in set(classes) for name in value.split()), ("#" + name for name in ids))
-    )
-
-
-def _style(found: list[_Rule], inline: str) -> Style:
-    """The winning value of each property that the rules and the `style` attribute declare."""
-    if not found and not inline:
-        return _NOTHING
-    ordered = [declaration for rule in sorted(found, key=_order) for declaration in declarations(rule.body)]
-    if inline:
-        ordered += declarations(inline)
-    style = {name: value for name, value, important in ordered if not important}
-    return style | {name: value for name, value, important in ordered if important}
-
-
-def _order(rule: _Rule) -> tuple[tuple[int, int, int], int]:
-    return rule.order
-
-
-MAX_ROUNDS = 6
-MAX_VALUE_CHARS = 300
-
-_VAR = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,([^()]*+(?:\([^()]*+\)[^()]*+)*+))?\)")
-
-
-def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
-    """The style with its variables substituted, and all variables that its children inherit."""
-    if not style:
-        return style, inherited
-    own = {name: value for name, value in style.items() if name.startswith("--")}
-    known = {**inherited, **own} if own else inherited
-    if not any("var(" in value for value in style.values()):
-        return style, known
-    return {name: value if name in own else _filled(value, known) for name, value in style.items()}, known
-
-
-def _filled(value: str, known: Style) -> str:
-    def substitute(var: re.Match[str]) -> str:
-        return known.get(var[1], var[2] if var[2] is not None else var[0]).strip()
-
-    for _ in range(MAX_ROUNDS):
-        before, value = value, _VAR.sub(substitute, value)
-        if value == before or len(value) > MAX_VALUE_CHARS:
-            break
-    return value[:MAX_VALUE_CHARS]
-
-
 MAX_ALT_CHARS = 120
 MAX_REVEALED = 5
 MAX_BRACKET_CHARS = 3
 MAX_JUDGED_CHARS = 100_000
+MAX_STEPS = 20_000
 
+NEVER_TEXT = frozenset({"head", "script", "style", "link", "meta"})
 # Fallback content for browsers without the feature, and labels for machines.
 _UNSEEN_TAGS = frozenset(
     {
@@ -361,140 +38,161 @@ _UNSEEN_TAGS = frozenset(
         "marquee",  # scrolls, often outside the visible area
     }
 )
+# What is declared for an element is not enough to decide about one with such a tag or attribute.
+_TELLING_TAGS = frozenset({"details", "dialog", "rp", "svg", "noscript", "title"}) | _UNSEEN_TAGS
+_TELLING = frozenset({"hidden", "popover", "bgcolor", "color", "alt"})
 _BLACK = (0.0, 0.0, 0.0, 1.0)
 _WHITE = (1.0, 1.0, 1.0, 1.0)
-_LINK_BLUE = {"color": "#0000ee"}
-_OWN_COLOURS = frozenset({"button", "input", "select", "textarea", "mark"})
 
 
-_Kind = tuple[str, str | None, str | None, bool, frozenset[Condition]]
-"""The properties that decide about most elements: tag, classes, id if a rule mentions ids, whether it is a link, and
-the conditions of rules that its attributes meet."""
+def strip_invisible(tree: HtmlElement) -> list[str]:
+    """Empty every invisible part of `tree` in place, and describe it in at most three short notes.
 
-# A kind is not enough to decide about an element with one of these attributes or tags.
-_TELLING = frozenset({"style", "hidden", "popover", "open", "bgcolor", "color", "alt"})
-_TELLING_TAGS = frozenset({"details", "rp", "svg", "noscript"}) | _UNSEEN_TAGS | NEVER_TEXT
+    If more text is hidden than visible, scripts will probably reveal it: then the hidden element is kept, with a note.
+    `noscript` is also kept if it has more text than all the rest.
+    """
+    unfold_shadows(tree)
+    knows_colors = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
+    styles = Styles(style_sheets(tree), tree, TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle())
+    notes = []
+    telling, spared = _telling(tree), set[object]()
+    survey = _Survey(tree, telling, styles, spared)
+    for _ in range(MAX_REVEALED):
+        largest = max(survey.hidden, key=text_chars, default=None)
+        if largest is None or text_chars(largest) <= survey.visible_chars:
+            break
+        spared.add(largest)
+        survey = _Survey(tree, telling, styles, spared)
+    if spared:
+        notes.append("Most of the page is hidden until its scripts run; its hidden text was read too.")
+    without_scripts = sum(map(text_chars, survey.noscripts))
+    if without_scripts and without_scripts > survey.visible_chars:
+        for element in survey.noscripts:
+            element.tag = "div"
+    else:
+        survey.hidden += survey.noscripts
+    if removed := _erase(survey):
+        places = "1 place" if len(removed) == 1 else f"{len(removed)} places"
+        orders = reads_like_orders(" ".join(removed)[:MAX_JUDGED_CHARS])
+        kind = ", some of it reads like orders to a model" if orders else ""
+        notes.append(f"{UNSEEN_LEFT_OUT} ({places}{kind}).")
+    if styles.exhausted:
+        notes.append("The page has too many style rules to check them all for hidden text.")
+    return notes
 
 
-class _Place(NamedTuple):
-    """The state of the survey at an element.
+@dataclass(frozen=True, slots=True, eq=False)
+class _State:
+    """What an element passes on to its children.
 
     Attributes:
         blind: whether text in its style is invisible.
         opened: whether it is hidden content that the page itself reveals, or inside such content.
-        variables: the CSS variables that its children inherit.
         judged: whether it is inside a folded element that was already checked.
-        alike: the places of its visible children by kind. The next child of the kind gets the same place, or one with
-            its own node if the position of an element matters to a rule. Elements of one shape with the same text style
-            and variables share this mapping; without style rules, all elements that change nothing share it.
     """
 
-    node: Node | None
     text_style: TextStyle
-    blind: bool
-    opened: bool
-    variables: Style
-    judged: bool
-    alike: dict[_Kind | None, _Place]
+    variables: Style = field(default_factory=dict)
+    blind: bool = False
+    opened: bool = False
+    judged: bool = False
+
+    def like(self, other: _State) -> bool:
+        """Whether all of it is the same."""
+        same = (self.text_style, self.opened, self.judged) == (other.text_style, other.opened, other.judged)
+        return same and self.variables is other.variables
 
 
 class _Survey:
     """The result of one pass over a tree. `texts` and `tails` hold elements whose own text, or the text after them, is
-    invisible; hidden elements in `spared` count as visible.
+    invisible; hidden elements in `spared` count as visible. `visible_chars` counts the rest, without blanks at the ends
+    of its pieces.
     """
 
-    def __init__(
-        self, tree: HtmlElement, telling: list[HtmlElement], styles: Styles, spared: Set[object] = frozenset()
-    ) -> None:
+    def __init__(self, tree: HtmlElement, telling: list[HtmlElement], styles: Styles, spared: Set[object]) -> None:
         self.hidden: list[HtmlElement] = []
         self.noscripts: list[HtmlElement] = []
         self.texts: list[HtmlElement] = []
         self.tails: list[HtmlElement] = []
         self.alts: list[HtmlElement] = []
+        self.visible_chars = 0
         self._tree = tree
         self._styles = styles
         self._spared = spared
-        self._unseen_classes = UNSEEN_CLASSES - styles.defined
-        knows_colors = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
-        text_style = TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle()
-        self._children: dict[tuple[Shape, TextStyle, bool, int, bool], dict[_Kind | None, _Place]] = {}
-        self._walk(telling, {tree.getparent(): _Place(None, text_style, False, False, _NOTHING, False, {})})
+        self._unseen = {"." + name for name in UNSEEN_CLASSES - styles.defined}
+        self._steps: dict[tuple[_State, Declared], _State] = {}
+        self._walk(telling)
 
     @cached_property
     def _controlled(self) -> Set[str]:
         return controlled_ids(self._tree)
 
-    def _walk(self, telling: list[HtmlElement], places: dict[HtmlElement, _Place]) -> None:
+    def _walk(self, telling: list[HtmlElement]) -> None:
+        places: dict[HtmlElement | None, tuple[Node | None, _State]] = {
+            self._tree.getparent(): (None, _State(self._styles.outer))
+        }
         for element in telling:
             above = places.get(element.getparent())
             if above is None:  # inside an element that is left out as a whole
                 continue
             if isinstance(element.tag, str) and element.tag not in NEVER_TEXT:
-                kind = self._kind(element)
-                known = above.alike.get(kind)
-                place = self._like(known, element, above) if known else self._surveyed(element, above, kind)
+                place = self._place(element, *above)
                 if place is not None:
                     places[element] = place
-                    if place.blind and _has_text(element.text):
-                        self.texts.append(element)
-            if above.blind and _has_text(element.tail):
-                self.tails.append(element)
-        for place in places.values():  # otherwise places that refer to each other keep the page in memory
-            place.alike.clear()
+                    self._note(element.text, element, self.texts if place[1].blind else None)
+            self._note(element.tail, element, self.tails if above[1].blind else None)
 
-    def _kind(self, element: HtmlElement) -> _Kind | None:
-        """The kind of `element`; None if a kind is not enough to decide about it."""
-        tag = element.tag
-        if tag in _TELLING_TAGS:
-            return None
-        names = element.keys()
-        if not names:
-            return tag, None, None, False, NO_CONDITIONS
-        if not _TELLING.isdisjoint(names):
-            return None
-        identity = element.get("id") if self._styles.names_ids else None
-        return tag, element.get("class"), identity, tag == "a" and "href" in names, self._styles.met(element)
+    def _note(self, text: str | None, element: HtmlElement, unseen: list[HtmlElement] | None) -> None:
+        if text and (size := len(text.strip())):
+            if unseen is None:
+                self.visible_chars += size
+            else:
+                unseen.append(element)
 
-    def _like(self, known: _Place, element: HtmlElement, above: _Place) -> _Place:
-        """The place of `element`, which has a sibling of the same kind with the place `known`."""
-        if known.node is None or self._styles.by_shape:
-            return known
-        return _Place(Node(element, above.node, known.node.shape), *known[1:])
-
-    def _surveyed(self, element: HtmlElement, above: _Place, kind: _Kind | None) -> _Place | None:
-        """The place of `element`; None if it is hidden."""
-        parent, outer, _, opened, variables, judged, alike = above
+    def _place(self, element: HtmlElement, parent: Node | None, outer: _State) -> tuple[Node, _State] | None:
+        """The node of an element and what it passes on; None if it is hidden."""
         node = self._styles.node(element, parent)
-        style, variables = resolved(_style_of(node, self._styles), variables)
-        text_style = outer.within(style) if style else outer
-        shut = not opened and _is_shut(node, style)
-        opened = opened or (shut and opens(node, style, self._controlled, bool(self._spared)))
-        folded = not judged and is_folded(element)
+        declared = self._styles.declared(node)
+        is_special = (
+            node.name.tag in _TELLING_TAGS
+            or (bool(node.attributes) and not _TELLING.isdisjoint(node.attributes))
+            or not self._unseen.isdisjoint(node.name.keys)
+        )
+        state = None
+        if not is_special:
+            state = outer if declared is PLAIN else self._steps.get((outer, declared))
+        if state is None:
+            state = self._surveyed(node, declared, outer, is_special=is_special)
+        return None if state is None else (node, state)
+
+    def _surveyed(self, node: Node, declared: Declared, outer: _State, *, is_special: bool) -> _State | None:
+        """What the element of a node passes on; None if it is hidden."""
+        element, known, variables = node.element, declared, outer.variables
         if node.name.tag == "noscript":
             self.noscripts.append(element)
             return None
-        unseen = (shut and not opened) or self._is_unseen(node, style) or (folded and bool(_orders(element)))
-        if unseen and not self._is_spared(element, style):
+        if hints := _hints(element, node.attributes):
+            declared = Declared({**hints, **declared.style})
+        if declared.needs_variables:
+            style, variables = resolved(declared.style, variables)
+            declared = Declared(style)
+        shut = not outer.opened and (declared.is_closed or _is_shut(node))
+        opened = outer.opened or (shut and opens(node, declared.style, self._controlled, bool(self._spared)))
+        folded = not outer.judged and is_folded(element)
+        unseen = (shut and not opened) or self._is_unseen(node, declared) or (folded and bool(_orders(element)))
+        if unseen and not (element in self._spared or is_a_label(element, declared.style)):
             self.hidden.append(element)
             return None
-        self._note_alternative(element, text_style)
-        judged = judged or folded
-        if self._styles.has_rules:
-            # The variables stay in memory as long as the survey, so no other object gets their id.
-            inherited = node.shape, text_style, opened, id(variables), judged
-            children = self._children.setdefault(inherited, {})
-        else:
-            same = not (style or folded or opened is not above.opened)
-            children = alike if same else {}
-        place = _Place(node, text_style, text_style.is_invisible, opened, variables, judged, children)
-        if kind is not None and not (shut or unseen) and self._styles.is_certain(node):
-            alike[kind] = place
-        return place
+        text_style = outer.text_style.within(declared.style)
+        state = _State(text_style, variables, text_style.is_invisible, opened, outer.judged or folded)
+        self._note_alternative(element, state)
+        if state.like(outer):
+            state = outer
+        if not (is_special or shut or unseen) and len(self._steps) < MAX_STEPS:
+            self._steps[outer, known] = state
+        return state
 
-    def _is_spared(self, element: HtmlElement, style: Style) -> bool:
-        return element in self._spared or is_a_label(element, style)
-
-    def _is_unseen(self, node: Node, style: Style) -> bool:
+    def _is_unseen(self, node: Node, declared: Declared) -> bool:
         element, tag = node.element, node.name.tag
         if tag in _UNSEEN_TAGS:
             return True
@@ -504,20 +202,14 @@ class _Survey:
             return True
         if tag == "svg" and "0" in (element.get("width"), element.get("height")):
             return True
-        if not self._unseen_classes.isdisjoint(classes_of(element)) and not style.keys() >= {"clip", "position"}:
+        if not self._unseen.isdisjoint(node.name.keys) and not declared.style.keys() >= {"clip", "position"}:
             return True
-        return bool(style) and is_buried(style)
+        return declared.is_buried
 
-    def _note_alternative(self, element: HtmlElement, text_style: TextStyle) -> None:
+    def _note_alternative(self, element: HtmlElement, state: _State) -> None:
         alt = element.get("alt")
-        if alt and (text_style.is_invisible or len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt)):
+        if alt and (state.blind or len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt)):
             self.alts.append(element)
-
-    def visible_chars(self) -> int:
-        """The number of visible characters in the tree."""
-        unseen = [*self.hidden, *self.noscripts, *self._tree.iter("head")]
-        blind = [element.text for element in self.texts] + [element.tail for element in self.tails]
-        return text_chars(self._tree) - sum(map(text_chars, unseen)) - sum(len(text.strip()) for text in blind)
 
 
 def _telling(tree: HtmlElement) -> list[HtmlElement]:
@@ -548,63 +240,17 @@ def _orders(element: HtmlElement) -> str | None:
     return reads_like_orders(" ".join(pieces(element))[:MAX_JUDGED_CHARS])
 
 
-def strip_invisible(tree: HtmlElement) -> list[str]:
-    """Empty every invisible part of `tree` in place, and describe it in at most three short notes.
-
-    If more text is hidden than visible, scripts will probably reveal it: then the hidden element is kept, with a note.
-    `noscript` is also kept if it has more text than all the rest.
-    """
-    unfold_shadows(tree)
-    styles = Styles.of(style_sheets(tree), tree)
-    notes = []
-    telling, spared = _telling(tree), set[object]()
-    survey = _Survey(tree, telling, styles)
-    for _ in range(MAX_REVEALED):
-        largest = max(survey.hidden, key=text_chars, default=None)
-        if largest is None or text_chars(largest) <= survey.visible_chars():
-            break
-        spared.add(largest)
-        survey = _Survey(tree, telling, styles, spared)
-    if spared:
-        notes.append("Most of the page is hidden until its scripts run; its hidden text was read too.")
-    without_scripts = sum(map(text_chars, survey.noscripts))
-    if without_scripts and without_scripts > survey.visible_chars():
-        for element in survey.noscripts:
-            element.tag = "div"
-    else:
-        survey.hidden += survey.noscripts
-    if removed := _erase(survey):
-        places = "1 place" if len(removed) == 1 else f"{len(removed)} places"
-        orders = reads_like_orders(" ".join(removed)[:MAX_JUDGED_CHARS])
-        kind = ", some of it reads like orders to a model" if orders else ""
-        notes.append(f"{UNSEEN_LEFT_OUT} ({places}{kind}).")
-    if styles.exhausted:
-        notes.append("The page has too many style rules to check them all for hidden text.")
-    return notes
+def _hints(element: HtmlElement, attributes: list[str]) -> Style:
+    """What legacy attributes declare."""
+    found = {"background": "bgcolor", "color": "color"} if element.tag == "font" else {"background": "bgcolor"}
+    return {name: element.get(key).lower() for name, key in found.items() if key in attributes}
 
 
-def _style_of(node: Node, styles: Styles) -> Style:
-    """The declarations for `node`, over the defaults of browsers and legacy attributes."""
-    style = styles.declared(node)
-    element = node.element
-    if node.name.tag == "a" and element.get("href"):
-        style = {**_LINK_BLUE, **style}
-    elif node.name.tag in _OWN_COLOURS:
-        style = {"color": "unknown", "background": "unknown", **style}
-    elif node.name.tag == "font" and (tint := element.get("color")):
-        style = {"color": tint.lower(), **style}
-    if paint := element.get("bgcolor"):
-        style = {"background": paint.lower(), **style}
-    return style
-
-
-def _is_shut(node: Node, style: Style) -> bool:
+def _is_shut(node: Node) -> bool:
     element = node.element
     if element.get("hidden", "until-found") != "until-found" or element.get("popover") is not None:
         return True
-    if node.name.tag == "dialog" and element.get("open") is None:
-        return True
-    return bool(style) and is_closed(style)
+    return node.name.tag == "dialog" and element.get("open") is None
 
 
 def _erase(survey: _Survey) -> list[str]:
@@ -623,3 +269,137 @@ def _erase(survey: _Survey) -> list[str]:
         removed.append(element.get("alt"))
         element.set("alt", "")
     return [text for text in removed if text]
+
+
+MAX_CONTROL_PARTS = 12
+MAX_LABEL_CHARS = 60
+MAX_SHORT_PARTS = 50
+
+_CONTROLS = ("//@aria-controls", "//@popovertarget", "//@data-target", "//@data-bs-target", "//a[@role='tab']/@href")
+_NAMES = re.compile(
+    r"accordion|collaps|expand|tab-?(?:pane|panel|content|body)|tabbed|faq|toggle|(?:read|show|see)-?more|carousel|slide"
+    r"|gallery|lightbox",
+    re.IGNORECASE,
+)
+# Where React puts streamed content until its script moves it into place.
+_STREAMED = re.compile(r"S:[0-9a-f]+")
+
+
+def controlled_ids(tree: HtmlElement) -> Set[str]:
+    """The ids of the elements that buttons and tabs of the page control."""
+    values = chain.from_iterable(tree.xpath(path, smart_strings=False) for path in _CONTROLS)
+    return {name.lstrip("#") for value in values for name in value.split()}
+
+
+def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) -> bool:
+    """Whether the page itself reveals the hidden element `node`, and its text does not read like orders to a model.
+
+    Args:
+        awaits_scripts: the page hides most of itself until its scripts run.
+    """
+    element = node.element
+    identity = element.get("id", "")
+    return (
+        identity in controlled
+        or element.get("role") == "tabpanel"
+        or "-" in node.name.tag  # a custom element that waits for its script
+        or is_entering(style)
+        or (awaits_scripts and style.get("visibility") == "hidden")
+        or _STREAMED.fullmatch(identity) is not None
+        or _has_collapsible_name(element)
+        or _follows_a_control(element)
+    ) and not reads_like_orders(" ".join(pieces(element)))
+
+
+def is_folded(element: HtmlElement) -> bool:
+    """Whether the element is closed, but browsers open it on a click or when a user searches for its words."""
+    return (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
+
+
+def _has_collapsible_name(element: HtmlElement) -> bool:
+    return bool(_NAMES.search(element.get("class", "") + " " + element.get("id", "")))
+
+
+def _follows_a_control(element: HtmlElement) -> bool:
+    before = element.getprevious()
+    if before is None or not isinstance(before.tag, str):
+        return False
+    return any(
+        part.tag == "button"
+        or part.get("aria-expanded")
+        or part.get("role") in ("button", "tab")
+        or part.get("cursor") == "pointer"
+        or part.get("onclick")
+        for part in islice(before.iter("*"), MAX_CONTROL_PARTS)
+    )
+
+
+def is_a_label(element: HtmlElement, style: Style) -> bool:
+    """Whether a hidden element is a short label for something visible, as `alt` is for a picture.
+
+    Examples: the text of a link or button that shows an icon instead, and a text for screen readers after a part that
+    is hidden from them.
+    """
+    if element.tag in ("a", "button"):
+        stands_in = "text-indent" in style
+    else:
+        before = element.getprevious()
+        for_screen_readers = not UNSEEN_CLASSES.isdisjoint(classes_of(element))
+        stands_in = for_screen_readers and before is not None and before.get("aria-hidden") == "true"
+    return stands_in and is_short(element, MAX_LABEL_CHARS) and not reads_like_orders(" ".join(pieces(element)))
+
+
+def classes_of(element: HtmlElement) -> list[str]:
+    """The class names of an element."""
+    names = element.get("class")
+    return names.split() if names else []
+
+
+def text_chars(element: HtmlElement) -> int:
+    """The number of characters in an element, without scripts and without blanks at the ends of its pieces."""
+    scripts = sum(len(part.text.strip()) for part in element.iter(*NEVER_TEXT) if part.text)
+    return sum(len(piece.strip()) for piece in element.itertext()) - scripts
+
+
+def is_short(element: HtmlElement, most: int) -> bool:
+    """Whether `text_chars` is at most `most`. An element with more than MAX_SHORT_PARTS parts is never short."""
+    if next(islice(element.iter(), MAX_SHORT_PARTS, None), None) is not None:
+        return False
+    return text_chars(element) <= most
+
+
+def pieces(element: HtmlElement) -> Iterator[str]:
+    """The pieces of text in an element, in order, without scripts."""
+    for part in element.iter():
+        if isinstance(part.tag, str) and part.text and part.tag not in NEVER_TEXT:
+            yield part.text
+        if part.tail and part is not element:
+            yield part.tail
+
+
+MAX_ROUNDS = 6
+MAX_VALUE_CHARS = 300
+
+_VAR = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,([^()]*+(?:\([^()]*+\)[^()]*+)*+))?\)")
+
+
+def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
+    """The style with its variables substituted, and all variables that its children inherit."""
+    if not style:
+        return style, inherited
+    own = {name: value for name, value in style.items() if name.startswith("--")}
+    known = {**inherited, **own} if own else inherited
+    if not any("var(" in value for value in style.values()):
+        return style, known
+    return {name: value if name in own else _filled(value, known) for name, value in style.items()}, known
+
+
+def _filled(value: str, known: Style) -> str:
+    def substitute(var: re.Match[str]) -> str:
+        return known.get(var[1], var[2] if var[2] is not None else var[0]).strip()
+
+    for _ in range(MAX_ROUNDS):
+        before, value = value, _VAR.sub(substitute, value)
+        if value == before or len(value) > MAX_VALUE_CHARS:
+            break
+    return value[:MAX_VALUE_CHARS]

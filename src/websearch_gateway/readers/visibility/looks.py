@@ -1,0 +1,651 @@
+"""What declarations make of text: colours, sizes and places, and whether a reader still sees it."""
+
+from __future__ import annotations
+
+import colorsys
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass
+from functools import lru_cache, wraps
+from typing import TypeVar
+
+T = TypeVar("T")
+
+Style = Mapping[str, str]
+"""The value of each property that an element declares."""
+
+Declaration = tuple[str, str, bool]
+"""A property, its value, and whether it is important."""
+
+LONGEST_CACHED = 300
+
+
+def cached_if_short(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Cache the results of the last `most` texts, but of no long ones: the author of a page chooses their lengths."""
+
+    def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
+        cached = lru_cache(maxsize=most)(function)
+
+        @wraps(function)
+        def call(text: str) -> T:
+            return cached(text) if len(text) <= LONGEST_CACHED else function(text)
+
+        return call
+
+    return decorated
+
+
+UNREADABLE_FONT_PX = 2.0
+MIN_CONTRAST = 1.1
+
+NUMBER = r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?"
+
+_FONT_SIZE = re.compile(rf"(?:^|\s)({NUMBER}(?:px|em|rem|pt|%|(?=[/\s])))")
+_GRADIENT = re.compile(r"(?:linear|radial|conic)-gradient\(((?:[^()]|\([^()]*+\))*+)\)")
+_STOP = re.compile(r"(?<![\w#])(#[0-9a-f]{3,8}|[a-z]++\([^()]*+\)|[a-z]++)(?![\w(])")
+_OF_INK = frozenset(
+    {
+        *("color", "text-fill-color", "font", "font-size", "position", "opacity"),
+        *("background", "background-image", "background-clip"),
+    }
+)
+_NO_PAINT = frozenset({"none", "inherit", "initial", "unset", "0", "0 0"})
+
+EM_PX = 16.0
+
+
+@dataclass(frozen=True, slots=True)
+class TextStyle:
+    """A `color` or `background` of None is unknown and never makes text invisible. `size` is in pixels."""
+
+    color: Rgba | None = None
+    background: Rgba | None = None
+    size: float = EM_PX
+    opacity: float = 1.0
+
+    @property
+    def is_invisible(self) -> bool:
+        """Whether text in this style cannot be seen or read."""
+        return self.size <= UNREADABLE_FONT_PX or self.opacity <= FAINT or self._blends_in()
+
+    def _blends_in(self) -> bool:
+        if self.color is None:
+            return False
+        if self.color[3] <= FAINT:
+            return True
+        background = self.background
+        if background is None or contrast(self.color, background) >= MIN_CONTRAST:
+            return False
+        return not differs_in_hue(self.color, background)
+
+    def within(self, style: Style) -> TextStyle:
+        """The text style of a child element with the style `style` inside a parent with this one."""
+        if _OF_INK.isdisjoint(style):
+            return self
+        own = self._color(style)
+        return TextStyle(own, self._background(style, own), self._size(style), self._opacity(style))
+
+    def _opacity(self, style: Style) -> float:
+        # A transparent element is checked as a whole elsewhere, and may be about to fade in.
+        opacity = fraction(style.get("opacity", "1"))
+        return self.opacity * opacity if FAINT < opacity < 1 else self.opacity
+
+    def _size(self, style: Style) -> float:
+        value = style.get("font-size")
+        if value is None and "font" in style:
+            shorthand = _FONT_SIZE.search(style["font"])
+            value = shorthand[1] if shorthand else None
+        if value is None or value == "inherit":
+            return self.size
+        if value.endswith("%"):
+            return self.size * fraction(value)
+        size = pixels(value, em=self.size)
+        return EM_PX if size is None else size
+
+    def _color(self, style: Style) -> Rgba | None:
+        if "text" in style.get("background-clip", ""):
+            return None
+        if "text-fill-color" in style:
+            return color(style["text-fill-color"])
+        if style.get("color", "inherit") in ("inherit", "currentcolor"):
+            return self.color
+        return color(style["color"])
+
+    def _background(self, style: Style, own: Rgba | None) -> Rgba | None:
+        if style.get("background-image", "none") not in ("none", "initial", "unset"):
+            return _even(style["background-image"])
+        fill = style.get("background")
+        if fill is None:
+            return None if style.get("position") in ("absolute", "fixed") else self.background
+        if fill in _NO_PAINT:
+            return self.background
+        if fill == "currentcolor":
+            return own
+        if "url(" in fill or "gradient" in fill:
+            return _even(fill)
+        found = color(fill) or next(filter(None, map(color, fill.split())), None)
+        if found is None:
+            return None
+        return self.background if found[3] <= FAINT else found if found[3] >= 1 - FAINT else None
+
+
+def _even(image: str) -> Rgba | None:
+    """The colour of a gradient with a single colour."""
+    gradient = _GRADIENT.fullmatch(image.strip())
+    if gradient is None:
+        return None
+    stops = {color(stop) for stop in _STOP.findall(gradient[1]) if stop not in ("to", "at", "deg")} - {None}
+    first = next(iter(stops), None)
+    return first if len(stops) == 1 and first and first[3] >= 1 - FAINT else None
+
+
+Rgba = tuple[float, float, float, float]
+"""Red, green, blue and opacity, each in 0..1."""
+
+FAINT = 0.05
+"""The opacity up to which an element counts as invisible."""
+
+# The names used to hide text: pale and dark background colours, and the basic colours.
+_NAMED = {
+    "white": "#fff", "snow": "#fffafa", "ivory": "#fffff0", "ghostwhite": "#f8f8ff", "floralwhite": "#fffaf0",
+    "mintcream": "#f5fffa", "azure": "#f0ffff", "whitesmoke": "#f5f5f5", "seashell": "#fff5ee", "black": "#000",
+    "red": "#f00", "lime": "#0f0", "blue": "#00f", "yellow": "#ff0", "cyan": "#0ff", "aqua": "#0ff", "magenta": "#f0f",
+    "fuchsia": "#f0f", "gray": "#808080", "grey": "#808080", "silver": "#c0c0c0", "lightgray": "#d3d3d3",
+    "lightgrey": "#d3d3d3", "maroon": "#800000", "green": "#008000", "navy": "#000080", "olive": "#808000",
+    "purple": "#800080", "teal": "#008080", "orange": "#ffa500", "transparent": "#0000", "aliceblue": "#f0f8ff",
+    "antiquewhite": "#faebd7", "beige": "#f5f5dc", "bisque": "#ffe4c4", "blanchedalmond": "#ffebcd",
+    "cornsilk": "#fff8dc", "gainsboro": "#dcdcdc", "honeydew": "#f0fff0", "lavender": "#e6e6fa",
+    "lavenderblush": "#fff0f5", "lemonchiffon": "#fffacd", "lightcyan": "#e0ffff", "lightyellow": "#ffffe0",
+    "lightgoldenrodyellow": "#fafad2", "linen": "#faf0e6", "mistyrose": "#ffe4e1", "oldlace": "#fdf5e6",
+    "papayawhip": "#ffefd5", "darkgray": "#a9a9a9", "darkgrey": "#a9a9a9", "dimgray": "#696969", "dimgrey": "#696969",
+    "darkslategray": "#2f4f4f", "midnightblue": "#191970", "darkblue": "#00008b", "canvas": "#fff",
+    "canvastext": "#000",
+}  # fmt: skip
+_FUNCTION = re.compile(r"([a-z]++)\(([^()]*+)\)")
+_NUMBERS = re.compile(rf"{NUMBER}%?")
+_HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
+_LAB_WHITE = 100.0
+
+VISIBLE_CHANNEL = 0.6
+"""The least difference of a colour channel, in 0..1, that is visible at any contrast."""
+
+
+@lru_cache(maxsize=1_000)
+def color(value: str) -> Rgba | None:
+    """A CSS colour; None if it is invalid or unsupported."""
+    value = _NAMED.get(value, value)
+    if _HEX.fullmatch(value):
+        digits = value[1:] if len(value) > 5 else "".join(digit * 2 for digit in value[1:])
+        channels = bytes.fromhex(digits.ljust(8, "f"))
+        return channels[0] / 255, channels[1] / 255, channels[2] / 255, channels[3] / 255
+    function = _FUNCTION.fullmatch(value)
+    if function is None:
+        return None
+    name, arguments = function[1], function[2]
+    if name == "color":
+        space, _, arguments = arguments.strip().partition(" ")
+        if space not in ("srgb", "display-p3"):
+            return None
+    numbers = _NUMBERS.findall(arguments)
+    if len(numbers) not in (3, 4):
+        return None
+    painted = _painted(name, numbers)
+    return painted and (*painted, fraction(numbers[3]) if len(numbers) == 4 else 1.0)
+
+
+def _painted(name: str, numbers: list[str]) -> tuple[float, float, float] | None:
+    first, second, third = map(fraction, numbers[:3])
+    match name:
+        case "rgb" | "rgba":
+            scale = (1.0 if number.endswith("%") else 1 / 255 for number in numbers)
+            return first * next(scale), second * next(scale), third * next(scale)
+        case "color":
+            return first, second, third
+        case "hsl" | "hsla":
+            return colorsys.hls_to_rgb(first / 360 % 1, _share(numbers[2]), _share(numbers[1]))
+        case "hwb":
+            hue, white, black = colorsys.hls_to_rgb(first / 360 % 1, 0.5, 1.0), _share(numbers[1]), _share(numbers[2])
+            red, green, blue = (channel * max(0.0, 1 - white - black) + white for channel in hue)
+            return red, green, blue
+        case "lab" | "lch":
+            return _grey(((_share(numbers[0]) * _LAB_WHITE + 16) / 116) ** 3)
+        case "oklab" | "oklch":
+            return _grey(first**3)
+    return None
+
+
+def _grey(luminance: float) -> tuple[float, float, float]:
+    """The grey with a given luminance, which is all that contrast needs."""
+    channel = luminance * 12.92 if luminance <= 0.0031308 else 1.055 * luminance ** (1 / 2.4) - 0.055
+    return channel, channel, channel
+
+
+def fraction(value: str) -> float:
+    """The number at the beginning of a value, 1 for 100%; 1 if there is none."""
+    number = _NUMBERS.match(value)
+    if number is None:
+        return 1.0
+    return float(number[0].rstrip("%")) / (100 if number[0].endswith("%") else 1)
+
+
+def _share(value: str) -> float:
+    """A percentage; the % sign is optional."""
+    return fraction(value) / (1 if value.endswith("%") else 100)
+
+
+@lru_cache(maxsize=1_000)
+def contrast(text: Rgba, background: Rgba) -> float:
+    """The contrast ratio of 1..21 (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio)."""
+    opacity = min(1.0, text[3])
+    mixed = tuple(front * opacity + back * (1 - opacity) for front, back in zip(text[:3], background[:3], strict=True))
+    lights = sorted((_luminance(*mixed), _luminance(*background[:3])))
+    return (lights[1] + 0.05) / (lights[0] + 0.05)
+
+
+@lru_cache(maxsize=1_000)
+def differs_in_hue(text: Rgba, background: Rgba) -> bool:
+    """Whether a channel differs so much that the text is visible in spite of its lightness, as yellow on white."""
+    opacity = min(1.0, text[3])
+    return any(
+        abs(front - back) * opacity >= VISIBLE_CHANNEL for front, back in zip(text[:3], background[:3], strict=True)
+    )
+
+
+def _luminance(*channels: float) -> float:
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((min(max(c, 0), 1) + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+SCREEN = {"width": 1280.0, "height": 800.0}
+"""The screen size in CSS pixels for media conditions and lengths."""
+MAX_CALCULATED_CHARS = 120
+_PERCENT_OF_SCREEN = SCREEN["width"] / 100
+_PX = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54} | {
+    "rem": EM_PX,
+    "ex": EM_PX / 2,
+    "ch": EM_PX / 2,
+    "cap": 11.0,
+    "ic": EM_PX,
+    "lh": 20.0,
+    "rlh": 20.0,
+    **dict.fromkeys(("vw", "svw", "lvw", "dvw", "vi", "vmax", "cqw", "cqi", "cqmax"), SCREEN["width"] / 100),
+    **dict.fromkeys(("vh", "svh", "lvh", "dvh", "vb", "vmin", "cqh", "cqb", "cqmin"), SCREEN["height"] / 100),
+}
+_LENGTH = re.compile(rf"({NUMBER})([a-z]{{0,5}}|%)")
+_TOKEN = re.compile(r"\s*+(calc|min|max|clamp|(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?(?:%|[a-z]{0,5})|[-+*/(),])")
+_JOINED: dict[str, Callable[[Iterable[float]], float]] = {
+    "calc": sum,
+    "": sum,
+    "min": min,
+    "max": max,
+    "clamp": lambda bounds: sorted(bounds)[1],
+}
+
+
+def pixels(value: str, em: float = EM_PX) -> float | None:
+    """The length in CSS pixels; None for a percentage or an invalid length. Evaluates `calc()` and the like."""
+    value = value.strip()
+    if "(" in value:
+        return _calculated(value, em) if len(value) <= MAX_CALCULATED_CHARS else None
+    length = _LENGTH.fullmatch(value)
+    if length is None or length[2] == "%":
+        return None
+    unit = em if length[2] == "em" else _PX.get(length[2])
+    return None if unit is None else float(length[1]) * unit
+
+
+def _calculated(value: str, em: float) -> float | None:
+    tokens, end = [], 0
+    while token := _TOKEN.match(value, end):
+        tokens.append(token[1])
+        end = token.end()
+    if value[end:].strip():
+        return None
+    try:
+        result = _Calculation(tokens, em).sum()
+    except (ValueError, IndexError, ZeroDivisionError):
+        return None
+    return result if math.isfinite(result) else None
+
+
+class _Calculation:
+    """https://www.w3.org/TR/css-values-4/#calc-syntax, with units dropped. Percentages are of the screen's width."""
+
+    def __init__(self, tokens: list[str], em: float) -> None:
+        self._tokens = [*tokens, ""][::-1]
+        self._em = em
+
+    def sum(self) -> float:
+        total = self._product()
+        while self._tokens[-1] in ("+", "-"):
+            total += self._product() if self._tokens.pop() == "+" else -self._product()
+        return total
+
+    def _product(self) -> float:
+        product = self._factor()
+        while self._tokens[-1] in ("*", "/"):
+            product = product * self._factor() if self._tokens.pop() == "*" else product / self._factor()
+        return product
+
+    def _factor(self) -> float:
+        word = self._tokens.pop()
+        if word == "-":
+            return -self._factor()
+        if word in _JOINED or word == "(":
+            if word != "(":
+                self._expect("(")
+            parts = [self.sum()]
+            while self._tokens[-1] == ",":
+                self._tokens.pop()
+                parts.append(self.sum())
+            self._expect(")")
+            return _JOINED[word.strip("(")](parts)
+        if word.endswith("%"):
+            return float(word[:-1]) * _PERCENT_OF_SCREEN
+        length = pixels(word, self._em)
+        if length is None:
+            raise ValueError("not a length")
+        return length
+
+    def _expect(self, word: str) -> None:
+        if self._tokens.pop() != word:
+            raise ValueError("not a calculation")
+
+
+FAR_PX = 1000.0
+FAR_MOVE_PX = 9000.0  # carousels move their slides by thousands of pixels
+FAR_SCREENS = 2.0
+TINY_PX = 1.0
+FEW_PX = 4.0  # no line of text fits into this padding
+TIGHTEST_EM = -0.4
+MOST_BLUR_PX = 20.0
+
+_CALL = re.compile(r"([a-z0-9-]++)\(([^()]*+(?:\([^()]*+\)[^()]*+)*+)\)")
+_CLEAR_STOP = re.compile(r"(?:transparent|rgba?\([^()]*+\))")
+_BETWEEN = re.compile(r"[\s,]+")
+
+_OF_PLACE = frozenset({"position", "margin", "margin-left", "margin-top", "text-indent", "transform", "translate"})
+_OF_CLOSING = frozenset({"display", "visibility", "content-visibility", "opacity", "overflow", "contain"})
+_OF_BURYING = _OF_PLACE | {
+    *("zoom", "scale", "rotate", "filter", "mask-image", "clip", "clip-path", "letter-spacing", "line-height"),
+}
+_MOVEMENT = frozenset({"transform", "translate", "transition", "animation", "will-change"})
+_AXES = (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height"), ("inset", "width"))
+_PARALLEL = (90.0, 270.0)
+
+
+def is_closed(style: Style) -> bool:
+    """Whether an element is hidden in a way that scripts and controls use for content that they show later."""
+    return not _OF_CLOSING.isdisjoint(style) and (
+        style.get("display") == "none"
+        or style.get("visibility") in ("hidden", "collapse")
+        or style.get("content-visibility") == "hidden"
+        or _opacity(style) <= FAINT
+        or _has_no_room(style)
+    )
+
+
+def is_buried(style: Style) -> bool:
+    """Whether an element is laid out, but invisible by its position, size, clipping or the like."""
+    return not _OF_BURYING.isdisjoint(style) and _is_buried(tuple(style.items()))
+
+
+@lru_cache(maxsize=1_000)
+def _is_buried(declared: tuple[tuple[str, str], ...]) -> bool:
+    """Cached: the elements of a page share a few styles."""
+    style = dict(declared)
+    return _vanishes(style) or _is_far_away(style) or _is_clipped(style) or _is_crushed(style)
+
+
+def is_entering(style: Style) -> bool:
+    """Whether an element is transparent only at the start of an animation, as on pages that fade in on scrolling."""
+    return _opacity(style) <= FAINT and not style.keys().isdisjoint(_MOVEMENT) and not is_buried(style)
+
+
+def _opacity(style: Style) -> float:
+    value = style.get("opacity", "1")
+    calculated = pixels(value) if "(" in value else None
+    return fraction(value) if calculated is None else calculated
+
+
+def _vanishes(style: Style) -> bool:
+    if any(fraction(style[name]) <= FAINT for name in ("zoom", "scale") if name in style):
+        return True
+    turned = style.get("rotate", "")
+    functions = _CALL.findall(f"{style.get('filter', '')} {style.get('transform', '')}")
+    functions += [(f"rotate{turned[0]}", turned[1:])] if turned[:1] in ("x", "y") else []
+    if style.get("backface-visibility") == "hidden" and any(
+        name in ("rotatex", "rotatey") and abs(_first(arguments)) == 180 for name, arguments in functions
+    ):
+        return True
+    return any(_shrinks_to_nothing(name, arguments) for name, arguments in functions) or _is_masked(style)
+
+
+def _first(arguments: str) -> float:
+    number = _NUMBERS.search(arguments)
+    return fraction(number[0]) if number else 0.0
+
+
+def _shrinks_to_nothing(name: str, arguments: str) -> bool:
+    numbers = [fraction(number) for number in _NUMBERS.findall(arguments)]
+    if not numbers:
+        return False
+    if name in ("opacity", "scale", "scalex", "scaley", "scale3d"):
+        return min(abs(number) for number in numbers[:2]) <= FAINT
+    if name in ("rotatex", "rotatey"):
+        return abs(numbers[0]) in _PARALLEL
+    if name in ("skew", "skewx", "skewy"):
+        return any(abs(number) in _PARALLEL for number in numbers)
+    if name == "blur":
+        return numbers[0] >= MOST_BLUR_PX
+    diagonal = {"matrix": (0, 3), "matrix3d": (0, 5)}.get(name, ())
+    return bool(diagonal) and len(numbers) > 5 and all(abs(numbers[place]) <= FAINT for place in diagonal)
+
+
+def _is_masked(style: Style) -> bool:
+    """Whether a mask of one gradient hides everything."""
+    mask = style.get("mask-image", "")
+    stops = [color(stop) for stop in _CLEAR_STOP.findall(mask)]
+    return len(stops) >= 2 and mask.count(",") < 12 and all(stop and stop[3] <= FAINT for stop in stops)
+
+
+def _is_far_away(style: Style) -> bool:
+    if _OF_PLACE.isdisjoint(style):
+        return False
+    placed = style.get("position") in ("absolute", "fixed", "relative")
+    if placed and any(_is_outside(length, side) for name, side in _AXES for length in _lengths(style, name)):
+        return True
+    margins = [length for name in ("margin", "margin-left", "margin-top") for length in _lengths(style, name)]
+    if any(_is_outside(margin, "width") for margin in margins):
+        return True
+    indent = style.get("text-indent", "0")
+    if abs(pixels(_parts(indent)[0]) or 0) >= FAR_PX or (_percentage(indent) >= 100 and _cuts_off(style)):
+        return True
+    moves = [part for name, part in _CALL.findall(style.get("transform", "")) if name.startswith("translate")]
+    moves.append(style.get("translate", ""))
+    return any(_moves_away(length) for move in moves for length in _parts(move))
+
+
+def _moves_away(length: str) -> bool:
+    distance = abs(pixels(length) or 0)
+    by_screen = length.startswith(("calc(", "-")) or length.endswith(("vw", "vh"))
+    screens = by_screen and "v" in length and distance >= SCREEN["height" if "vh" in length else "width"]
+    return distance >= FAR_MOVE_PX or _percentage(length) >= 1000 or screens
+
+
+def _parts(value: str) -> list[str]:
+    """The values of a list, split at blanks and commas outside brackets."""
+    parts, depth, part = [], 0, ""
+    for character in value[:500]:
+        depth += (character == "(") - (character == ")")
+        if depth <= 0 and (character.isspace() or character == ","):
+            parts.append(part)
+            part = ""
+        else:
+            part += character
+    return [part for part in (*parts, part) if part] or [""]
+
+
+def _lengths(style: Style, name: str) -> list[str]:
+    return _parts(style[name])[:4] if name in style else []
+
+
+def _is_outside(length: str, side: str) -> bool:
+    distance = pixels(length)
+    if distance is None:
+        return length.startswith("-") and _percentage(length) >= 100 * FAR_SCREENS
+    if length.endswith(("vw", "vh")) or "v" in length:
+        return distance <= -SCREEN[side] or distance >= FAR_SCREENS * SCREEN[side]
+    return distance <= -FAR_PX or distance >= FAR_MOVE_PX
+
+
+def _percentage(value: str) -> float:
+    return abs(fraction(value)) * 100 if value.strip().endswith("%") else 0.0
+
+
+def _cuts_off(style: Style) -> bool:
+    return any(word in ("hidden", "clip") for word in style.get("overflow", "").split())
+
+
+def _is_clipped(style: Style) -> bool:
+    clip, path = style.get("clip", ""), style.get("clip-path", "")
+    if clip.startswith("rect") and style.get("position") in ("absolute", "fixed"):
+        edges = [pixels(edge) for edge in _BETWEEN.split(clip[5:].rstrip(")").strip())]
+        if len(edges) == 4 and None not in edges and _is_thin([edge or 0.0 for edge in edges]):
+            return True
+    return any(_leaves_nothing(name, arguments) for name, arguments in _CALL.findall(path))
+
+
+def _is_thin(edges: list[float]) -> bool:
+    top, right, bottom, left = edges
+    return bottom - top <= TINY_PX or right - left <= TINY_PX
+
+
+def _leaves_nothing(shape: str, arguments: str) -> bool:
+    """Whether a clipping path has no area (https://www.w3.org/TR/css-shapes-1/#basic-shape-functions)."""
+    numbers = _NUMBERS.findall(arguments)
+    if not numbers:
+        return False
+    if shape == "inset":
+        top, right, bottom, left = _sides([*map(_percentage, numbers[:4])])
+        return top + bottom >= 100 or left + right >= 100
+    if shape in ("circle", "ellipse"):
+        return fraction(numbers[0]) == 0
+    if shape == "polygon":
+        return len({*numbers[::2]}) == 1 or len({*numbers[1::2]}) == 1
+    if shape == "rect" and len(numbers) == 4:
+        return bool(numbers[0] == numbers[2] or numbers[1] == numbers[3])
+    if shape == "xywh" and len(numbers) >= 4:
+        return not fraction(numbers[2]) or not fraction(numbers[3])
+    return shape == "path" and len(numbers) <= 4
+
+
+def _sides(values: list[float]) -> tuple[float, float, float, float]:
+    """One to four values as top, right, bottom and left, like those of `margin`."""
+    right = values[min(1, len(values) - 1)]
+    return values[0], right, values[2] if len(values) > 2 else values[0], values[3] if len(values) > 3 else right
+
+
+def _is_crushed(style: Style) -> bool:
+    """Whether letters overlap completely, or lines have no height."""
+    spacing = pixels(style.get("letter-spacing", "0"))
+    if spacing is not None and spacing / EM_PX <= TIGHTEST_EM:
+        return True
+    height = pixels(style.get("line-height", "1"))
+    return height is not None and height <= FAINT and _cuts_off(style)
+
+
+def _has_no_room(style: Style) -> bool:
+    contained = style.get("contain", "").split()
+    cut = _cuts_off(style) or any(word in ("auto", "scroll") for word in style.get("overflow", "").split())
+    if not cut and not {"strict", "paint", "content"}.intersection(contained):
+        return False
+    padded = any(_fits_text(part) for name in style if name.startswith("padding") for part in _parts(style[name]))
+    sides = [
+        0.0 if _is_zero_percent(style[name]) else pixels(style[name]) for name in ("height", "width") if name in style
+    ]
+    if "strict" in contained and "height" not in style:
+        sides.append(0.0)
+    return not padded and any(side is not None and side <= TINY_PX for side in sides)
+
+
+def _fits_text(padding: str) -> bool:
+    length = pixels(padding)
+    return bool(_NUMBERS.search(padding) and fraction(padding)) if length is None else length > FEW_PX
+
+
+def _is_zero_percent(length: str) -> bool:
+    return length.strip().endswith("%") and not fraction(length)
+
+
+_LINK_BLUE = {"color": "#0000ee"}
+_INK = frozenset({"color", "text-fill-color", "background", "background-image", "background-clip"})
+_INHERITED = _INK | {"font", "font-size"}
+_HELPERS = _MOVEMENT | {
+    *("position", "overflow", "contain", "backface-visibility", "padding", "padding-top", "padding-bottom"),
+}
+"""Properties that hide nothing alone."""
+_MOST_PAIRS = 1_000
+
+
+def watched(declared: Set[tuple[str, str]], outer: TextStyle) -> Set[str]:
+    """The properties that decide what is hidden, if a page declares no others values than these.
+
+    Most pages hide text by one or two of them. `--` stands for all variables.
+
+    Args:
+        outer: the style of text without declarations.
+    """
+    found = {name for name, value in declared if _could_hide(name, value)}
+    if _may_blend(declared, outer):
+        found |= _INK
+    if not _INHERITED.isdisjoint(found - _INK):
+        found |= _INHERITED - _INK
+    if any("var(" in value for _, value in declared):
+        found.add("--")
+    return found | _HELPERS if found else found
+
+
+def relevant(declared: Iterable[Declaration], names: Set[str]) -> tuple[Declaration, ...]:
+    """The declarations of properties in `names`, which come from `watched`."""
+    return tuple(one for one in declared if (one[0] if one[0][:2] != "--" else "--") in names)
+
+
+def decides(declared: Iterable[Declaration], names: Set[str]) -> bool:
+    """Whether one of the `relevant` declarations can hide an element or is inherited; others only reveal one."""
+    return any(
+        name in _INHERITED or name[:2] == "--" or _could_hide(name, value) or (name == "position" and "color" in names)
+        for name, value, _ in declared
+    )
+
+
+@lru_cache(maxsize=5_000)
+def _could_hide(name: str, value: str) -> bool:
+    """Whether a declaration hides text alone or together with others, the colour of text aside."""
+    if name in _INK or name[:2] == "--":
+        return False
+    if "var(" in value:
+        return True
+    if name in _INHERITED:
+        small, large = (TextStyle(size=size).within({name: value}).size for size in (EM_PX, 10 * EM_PX))
+        return small <= UNREADABLE_FONT_PX or (small < EM_PX and small != large)
+    if name == "opacity":
+        return _opacity({name: value}) < 1
+    style = {"position": "absolute", "overflow": "hidden", "backface-visibility": "hidden", name: value}
+    return is_closed(style) or is_buried(style)
+
+
+def _may_blend(declared: Iterable[tuple[str, str]], outer: TextStyle) -> bool:
+    """Whether text in one of the declared colours would be invisible on one of the declared backgrounds."""
+    colors, backgrounds = {outer.color, color(_LINK_BLUE["color"])}, {outer.background}
+    for name, value in declared:
+        if name in _INK:
+            if "var(" in value or value == "currentcolor":
+                return True
+            style = TextStyle().within({name: value})
+            colors.add(style.color)
+            backgrounds.add(style.background)
+    if len(colors) * len(backgrounds) > _MOST_PAIRS:
+        return True
+    return any(TextStyle(ink, paper).is_invisible for ink in colors for paper in backgrounds)
