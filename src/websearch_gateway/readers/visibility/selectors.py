@@ -265,6 +265,7 @@ _PLACES = {
     "first-of-type": ("nth-of-type(1)",),
     "last-of-type": ("nth-last-of-type(1)",),
     "only-of-type": ("nth-of-type(1)", "nth-last-of-type(1)"),
+    "root": (),
     **{name: (name,) for name in ("link", "any-link", "checked", "disabled", "enabled", "empty")},
 }
 _NOT_AT_LOAD = re.compile(r":(?:hover|focus|focus-within|focus-visible|active|target|visited)(?![\w-])", re.IGNORECASE)
@@ -298,12 +299,12 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
     """The compound that begins at `at`, and its end; None if it is missing or unsupported."""
     tag = _TAG.match(text, at)
     end = tag.end() if tag else at
-    keys: list[str] = []
+    keys = [unescape(tag[0]).lower()] if tag and tag[0] != "*" else []
     places: list[str] = []
     attributes: list[Condition] = []
     among: list[tuple[Compound, ...]] = []
     negated: list[Compound] = []
-    weights: list[tuple[int, int, int]] = []
+    weights = [_OF_A_TAG] * len(keys)
     while part := _PART.match(text, end):
         end = part.end()
         if part["attr"]:
@@ -319,23 +320,17 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
             weights.append(max((other.weight for other in others if logic != "where"), default=_OF_NOTHING))
         elif part["place"]:
             place = part["place"].lower()
-            if place == "root":
-                attributes.append(ROOT)
-                weights.append(_OF_A_CLASS)
-                continue
             found = (place,) if "(" in place else _PLACES.get(place)
             if found is None:
                 return None, end
             places.extend(found)
+            attributes.extend([ROOT] if place == "root" else ())
             weights.append(_OF_A_CLASS)
         else:
-            keys.append("." + unescape(part["cls"]) if part["cls"] else "#" + unescape(part["id"]))
+            keys.append(unescape(part[0]))
             weights.append(_OF_A_CLASS if part["cls"] else _OF_AN_ID)
     if end == at:
         return None, end
-    if tag and tag[0] != "*":
-        keys.append(unescape(tag[0]).lower())
-        weights.append(_OF_A_TAG)
     ids, classes, tags = (sum(column) for column in zip(_OF_NOTHING, *weights, strict=True))
     parts = (tuple(attributes), tuple(places), tuple(among), tuple(negated))
     return Compound(frozenset((*keys, *map(key_of, attributes))), *parts, (ids, classes, tags)), end
