@@ -7,15 +7,17 @@ about its unit or shape.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from datetime import date
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar, get_args, get_type_hints
 
 if TYPE_CHECKING:
     import asyncio  # a worker has no event loop and starts faster without it
+
+    from _typeshed import DataclassInstance
 
 T = TypeVar("T")
 
@@ -106,6 +108,9 @@ Topic = Literal["general", "news"]
 SafeSearch = Literal["off", "moderate", "strict"]
 Freshness = Literal["day", "week", "month", "year"]
 
+MOST_DOMAINS = 150
+"""Domains in one list of a request."""
+
 LAST_PAGE = 10
 """The last page of results that a `WebSearchRequest` may ask for."""
 
@@ -114,41 +119,73 @@ LONGEST_URL = 8_000
 
 
 @dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """A question before the guard has checked it. The fields are those of the `search_web` tool.
+class Argument:
+    """Says of a field of a request that callers may set it: what it means, and keywords of JSON Schema.
 
-    `verify_citations` reads the cited pages; None is the operator's choice.
+    The tools, REST and the command line are made from the fields and this. The guard judges ranges after it has
+    normalised. A field without one is for programs.
+
+    Attributes:
+        name: on the wire, if not the field's own in camelCase.
+        or_one: callers may give one text in place of a list.
     """
 
-    query: str
-    max_results: int = 5
-    freshness_hours: int | None = None
-    region: str | None = None
-    include_answers: bool = True
-    include_domains: tuple[str, ...] = ()
-    exclude_domains: tuple[str, ...] = ()
-    verify_citations: bool | None = None
+    about: str
+    keywords: Mapping[str, Any]
+    name: str | None
+    or_one: bool
+
+
+def argument(about: str, *, name: str | None = None, or_one: bool = False, **keywords: Any) -> Argument:
+    """An `Argument`."""
+    return Argument(about, keywords, name, or_one)
+
+
+def arguments_in(request: type[DataclassInstance]) -> Iterator[tuple[Field[Any], Any, Argument]]:
+    """The fields of a request that callers may set, each with its type."""
+    hints = get_type_hints(request, include_extras=True)
+    for one in fields(request):
+        for about in getattr(hints[one.name], "__metadata__", ()):
+            yield one, get_args(hints[one.name])[0], about
+
+
+Region = Annotated[str | None, argument("Country, such as DE.")]
+Language = Annotated[str | None, argument("Such as de.")]
+UnwantedDomains = Annotated[tuple[str, ...], argument("Leave these out.", maxItems=MOST_DOMAINS)]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A question before the guard has checked it. `verify_citations`: None is the operator's choice."""
+
+    query: Annotated[str, argument("The question.", minLength=1, maxLength=400)]
+    max_results: Annotated[int, argument("The most sources to cite.", minimum=1, maximum=8)] = 5
+    freshness_hours: Annotated[int | None, argument("How old results may be.", minimum=1, maximum=168)] = None
+    region: Region = None
+    include_domains: Annotated[tuple[str, ...], argument("Search only these domains.", maxItems=MOST_DOMAINS)] = ()
+    exclude_domains: UnwantedDomains = ()
+    include_answers: Annotated[bool, argument("false: sources without the written answer.")] = True
+    verify_citations: Annotated[bool | None, argument("true: read the cited pages and quote them.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class WebSearchRequest:
-    """A request for results with their pages. The fields are those of the `web_search` tool; news has its own tool.
+    """A request for results with their pages. Without `read_pages` the snippet replaces the page."""
 
-    `providers` are the only ones to use, in that order; empty means all configured ones. `include_domains` keeps only
-    results of these hosts and their subdomains, `exclude_domains` drops them. `page` counts from 1. Without
-    `read_pages` the snippet replaces the page.
-    """
-
-    query: str
-    num_results: int = 3
-    providers: tuple[str, ...] = ()
-    use_cache: bool = True
-    freshness: Freshness | None = None
-    include_domains: tuple[str, ...] = ()
-    exclude_domains: tuple[str, ...] = ()
-    language: str | None = None
-    region: str | None = None
-    page: int = 1
+    query: Annotated[str, argument("What to find.", minLength=1, maxLength=400)]
+    num_results: Annotated[int, argument("The most pages.", name="maxResults", minimum=1, maximum=50)] = 3
+    providers: Annotated[
+        tuple[str, ...], argument("Ask only these, in this order, such as brave. Default: all configured.", maxItems=20)
+    ] = ()
+    use_cache: Annotated[bool, argument("false: search and read again.")] = True
+    freshness: Annotated[Freshness | None, argument("How old results may be.")] = None
+    include_domains: Annotated[
+        tuple[str, ...], argument("Search only these domains and their subdomains.", maxItems=MOST_DOMAINS)
+    ] = ()
+    exclude_domains: UnwantedDomains = ()
+    language: Language = None
+    region: Region = None
+    page: Annotated[int, argument("Page of results.", minimum=1, maximum=LAST_PAGE)] = 1
     safe_search: SafeSearch | None = None
     read_pages: bool = True
     topic: Topic = "general"
@@ -156,21 +193,23 @@ class WebSearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class RawSearchRequest:
-    """A request for Google's own JSON, for each of `queries`. The fields are those of the `web_search_raw` tool."""
+    """A request for Google's own JSON, for each of `queries`."""
 
-    queries: tuple[str, ...]
-    results_per_query: int = 10
-    region: str | None = None
-    language: str | None = None
-    safe_search: SafeSearch | None = None
-    use_cache: bool = True
+    queries: Annotated[
+        tuple[str, ...],
+        argument("One query, or up to 20.", name="query", or_one=True, minLength=1, maxLength=400, maxItems=20),
+    ]
+    results_per_query: Annotated[int, argument("The most items.", minimum=1, maximum=50)] = 10
+    region: Region = None
+    language: Language = None
+    safe_search: Annotated[SafeSearch | None, argument("Default: the operator's.")] = None
+    use_cache: Annotated[bool, argument("false: search again.")] = True
 
 
 @dataclass(frozen=True, slots=True)
 class ContentRequest:
-    """A request for a page's text, or a window of it. The fields are those of the `get_content` tool.
-
-    `offset` and `max_chars` count characters (code points) of the page's Markdown; `refresh` skips the cache.
+    """A request for a page's text, or a window of it. `offset` and `max_chars` count characters (code points) of the
+    page's Markdown; `refresh` skips the cache.
     """
 
     url: str
@@ -181,13 +220,15 @@ class ContentRequest:
 
 @dataclass(frozen=True, slots=True)
 class PassagesRequest:
-    """A request for the passages of a page that answer `queries`. The fields are those of the `read_from_page` tool."""
+    """A request for the passages of a page that answer `queries`."""
 
-    url: str
-    queries: tuple[str, ...]
-    force_refresh: bool = False
-    max_results: int = 8
-    include_metadata: bool = False
+    url: Annotated[str, argument("An http(s) URL.")]
+    queries: Annotated[
+        tuple[str, ...], argument("What to look for: a question, or up to 20.", name="query", or_one=True, maxItems=20)
+    ]
+    force_refresh: Annotated[bool, argument("true: ask the site again.")] = False
+    max_results: Annotated[int, argument("The most passages per query.", minimum=1, maximum=50)] = 8
+    include_metadata: Annotated[bool, argument("true: add facts about the page.")] = False
 
 
 MOST_CLAIMS = 20
@@ -201,8 +242,8 @@ MOST_CLAIM_URLS = 5
 class Claim:
     """A sentence to check against the pages at `urls`; without any, against pages that a search for it finds."""
 
-    claim: str
-    urls: tuple[str, ...] = ()
+    claim: Annotated[str, argument("One sentence.", minLength=1, maxLength=LONGEST_CLAIM)]
+    urls: Annotated[tuple[str, ...], argument("Default: pages that a search finds.", maxItems=MOST_CLAIM_URLS)] = ()
 
 
 @dataclass(frozen=True, slots=True)

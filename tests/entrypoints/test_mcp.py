@@ -30,11 +30,12 @@ from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.entrypoints import mcp as server
 from websearch_gateway.entrypoints.mcp import input_schema, output_schema
-from websearch_gateway.entrypoints.tools.web import SearchWebArguments
+from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.results import ErrorInfo, FallbackInfo, SearchResponse
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 QUESTION = "How tall is the Eiffel Tower?"
+SEARCH_WEB = next(tool.arguments for tool in TOOLS if tool.name == "search_web")
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
@@ -387,7 +388,7 @@ async def test_prompts_and_the_icon_reach_a_client(connect: Connect) -> None:
 
 
 def test_an_input_schema_names_required_fields_and_refuses_others() -> None:
-    schema = input_schema(SearchWebArguments)
+    schema = input_schema(SEARCH_WEB)
     assert schema["required"] == ["query"]
     assert schema["additionalProperties"] is False
     assert set(schema["properties"]) == {
@@ -397,13 +398,13 @@ def test_an_input_schema_names_required_fields_and_refuses_others() -> None:
 
 
 def test_an_optional_argument_has_a_plain_type() -> None:
-    region = input_schema(SearchWebArguments)["properties"]["region"]
+    region = input_schema(SEARCH_WEB)["properties"]["region"]
     assert region["type"] == "string"
     assert "anyOf" not in region
 
 
 def test_defaults_of_arguments_are_told() -> None:
-    assert input_schema(SearchWebArguments)["properties"]["maxResults"]["default"] == 5
+    assert input_schema(SEARCH_WEB)["properties"]["maxResults"]["default"] == 5
 
 
 def test_an_output_schema_has_no_references_and_keeps_the_field_called_title() -> None:

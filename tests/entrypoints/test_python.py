@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
 from tests.patience import PATIENCE
-from websearch_gateway import Claim, Gateway, SearchError, SyncGateway
+from websearch_gateway import Claim, Gateway, SearchError, SyncGateway, models
+from websearch_gateway.entrypoints import python
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.sandbox import Sandbox
 
@@ -80,3 +82,20 @@ async def test_a_program_checks_claims(settings: dict[str, Any], sandbox: Sandbo
     async with Gateway(**settings) as gateway:
         found = await gateway.check_claims([tall, Claim(tall, (f"{sandbox.url}/pages/tides-explained",))])
     assert [one.verdict for one in found.claims] == ["supported", "not_found"]
+
+
+@pytest.mark.parametrize(
+    ("options", "request_"),
+    [
+        (python.SearchOptions, models.SearchRequest),
+        (python.WebSearchOptions, models.WebSearchRequest),
+        (python.RawSearchOptions, models.RawSearchRequest),
+        (python.ReadOptions, models.ContentRequest),
+        (python.PassageOptions, models.PassagesRequest),
+    ],
+)
+def test_a_program_may_set_every_field_of_a_request(options: Any, request_: type[Any]) -> None:
+    """But for what is asked, which has no default, and the topic, for which there is a call."""
+    settable = {field.name for field in fields(request_) if field.default is not MISSING} - {"topic"}
+    known = get_type_hints(request_)
+    assert get_type_hints(options) == {name: known[name] for name in settable}

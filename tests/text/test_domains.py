@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import SearchQuery
-from websearch_gateway.text.urls import MOST_DOMAINS, admitted, domains, narrowed, sites_applied, with_sites
+from websearch_gateway.models import MOST_DOMAINS, SearchQuery
+from websearch_gateway.text.urls import admitted, domains, narrowed, sites_applied, with_sites
 
 
 def test_every_usual_spelling_is_normalised_to_the_domain() -> None:

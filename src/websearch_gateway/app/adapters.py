@@ -26,7 +26,7 @@ from websearch_gateway.answers.table import configured as answers_configured
 from websearch_gateway.cache.pages import BlobCache, PageCache, Similarity
 from websearch_gateway.embedders.local import encode
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError, Unavailable
-from websearch_gateway.models import Deadline, Hit, SearchQuery
+from websearch_gateway.models import MOST_DOMAINS, Deadline, Hit, SearchQuery
 from websearch_gateway.net.address import AddressPolicy, Outbound
 from websearch_gateway.net.bodies import ReplyParser
 from websearch_gateway.net.client import HttpSearcher
@@ -45,7 +45,7 @@ from websearch_gateway.readers.robots_fetcher import RobotsFetcher
 from websearch_gateway.settings import Settings, index_variables
 from websearch_gateway.state.shared import require
 from websearch_gateway.text.passages import cut
-from websearch_gateway.text.urls import MOST_DOMAINS, admitted, domains
+from websearch_gateway.text.urls import admitted, domains
 from websearch_gateway.upstream.health import HealthRegistry, Stopwatch, UpstreamHealth
 from websearch_gateway.upstream.layers import BoundedReader, Budget, BurstGate, CircuitBreaker, Layered, RateLimiter
 from websearch_gateway.upstream.ledger import Ledger

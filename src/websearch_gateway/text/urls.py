@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote_plus, urlsplit
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import LONGEST_URL, SearchQuery
+from websearch_gateway.models import LONGEST_URL, MOST_DOMAINS, SearchQuery
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -201,7 +201,6 @@ def page_in(url: str) -> int | None:
     return int(found[1]) if found else None
 
 
-MOST_DOMAINS = 150
 LONGEST_ENTRY = 2_000
 """The longest entry of a list (characters), which may be the URL of a page."""
 MOST_SITES = 8

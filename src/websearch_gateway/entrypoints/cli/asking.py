@@ -5,29 +5,33 @@ asks the gateway: its options, and one asynchronous call.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import MISSING, Field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 
 from websearch_gateway.entrypoints.cli import exit_on_error, settings_of
 from websearch_gateway.models import (
     DIRECT,
+    Argument,
     Claim,
     ContentRequest,
-    Freshness,
     PassagesRequest,
     RawSearchRequest,
     SearchRequest,
-    Topic,
     WebSearchRequest,
+    arguments_in,
 )
 from websearch_gateway.ports import Progress
 from websearch_gateway.results import PageContent, WireModel
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from websearch_gateway.app import Gateway
 
 
@@ -65,38 +69,103 @@ def run(
 
 MOST_URLS = 10
 
-IncludeOption = Annotated[
-    list[str] | None, typer.Option("--include-domain", help="Search only this domain (repeatable).")
+
+def asking(
+    request: type[DataclassInstance],
+    call: Callable[[Gateway, Any, Progress], Awaitable[Any]],
+    show: str,
+    summary: str,
+    flags: Mapping[str, Sequence[str]],
+    **others: Any,
+) -> Callable[..., None]:
+    """The command that makes a request and shows the result with the function `show`; `summary` is its help.
+
+    The first field of the request is what to ask. Every other one that callers may set is an option, which `flags` may
+    name. `others` are defaults in place of the request's, and values of fields that callers may not set.
+    """
+    arguments = tuple(arguments_in(request))
+    lists = {field.name for field, kind, _ in arguments if get_origin(kind) is tuple}
+
+    def command(*, as_json: bool, config: Path | None, **given: Any) -> None:
+        from websearch_gateway.entrypoints.cli import render
+
+        asked = {name: tuple(value or ()) if name in lists else value for name, value in given.items()}
+        made = request(**{**others, **asked})
+        _ask(lambda gateway, tell: call(gateway, made, tell), getattr(render, show), as_json, config)
+
+    parameters = [_parameter(*one, flags.get(one[0].name, ()), others) for one in arguments]
+    command.__doc__ = summary
+    command.__signature__ = inspect.Signature([*parameters, *_COMMON])  # type: ignore[attr-defined]  # typer reads it
+    return command
+
+
+_COMMON = [
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    for name, default, annotation in (("as_json", False, JsonOption), ("config", None, ConfigOption))
 ]
-ExcludeOption = Annotated[
-    list[str] | None, typer.Option("--exclude-domain", help="Leave this domain out (repeatable).")
-]
-RegionOption = Annotated[str | None, typer.Option(help="ISO 3166-1 alpha-2 country, such as DE.")]
-LanguageOption = Annotated[str | None, typer.Option(help="ISO 639-1 language, such as de.")]
 
 
-def search(
-    query: Annotated[str, typer.Argument(help="The question, in full words.")],
-    max_results: Annotated[int, typer.Option("--max-results", "-n", help="The most sources to cite (1-8).")] = 5,
-    freshness_hours: Annotated[int | None, typer.Option(help="Only results of the last N hours (1-168).")] = None,
-    region: RegionOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    answer: Annotated[bool, typer.Option(help="Write the answer, or list the sources only.")] = True,
-    verify: Annotated[
-        bool | None,
-        typer.Option("--verify-citations/--no-verify-citations", help="Read the cited pages and quote them."),
-    ] = None,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Answer a question from the web, with sources."""
-    from websearch_gateway.entrypoints.cli.render import show_response
+def _parameter(
+    field: Field[Any], kind: Any, about: Argument, flags: Sequence[str], others: Mapping[str, Any]
+) -> inspect.Parameter:
+    """What the command line takes for a field of a request."""
+    repeats = get_origin(kind) is tuple
+    taken = list[str] if repeats else kind
+    told: Any = typer.Argument(help=about.about)
+    default = others.get(field.name, inspect.Parameter.empty if field.default is MISSING else field.default)
+    if field.default is not MISSING:
+        choices = next((get_args(one) for one in get_args(kind) if get_origin(one) is Literal), ())
+        taken = list[str] | None if repeats else str | None if choices else kind
+        default = None if repeats else default
+        name = field.name.removesuffix("s" if repeats else "").replace("_", "-")
+        flags = flags or (f"--{name}/--no-{name}" if bool in (kind, *get_args(kind)) else f"--{name}",)
+        told = typer.Option(*flags, help=_help(about, repeats=repeats), metavar="|".join(choices) or None)
+    keyword_only = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(field.name, keyword_only, default=default, annotation=Annotated[taken, told])
 
-    request = SearchRequest(
-        query, max_results, freshness_hours, region, answer, tuple(include or ()), tuple(exclude or ()), verify
-    )
-    _ask(lambda gateway, tell: gateway.search(request, DIRECT, tell), show_response, as_json, config)
+
+def _help(about: Argument, *, repeats: bool) -> str:
+    when, _, rest = about.about.rpartition(": ")
+    text = rest.capitalize() if when == "true" else f"If not, {rest}" if when == "false" else about.about
+    least, most = about.keywords.get("minimum"), about.keywords.get("maximum")
+    limits = " (repeatable)" if repeats else f" ({least}-{most})" if most is not None else ""
+    return f"{text.removesuffix('.')}{limits}."
+
+
+_MOST_PAGES = {"num_results": ("--num-results", "-n")}
+
+search = asking(
+    SearchRequest,
+    lambda gateway, asked, tell: gateway.search(asked, DIRECT, tell),
+    "show_response",
+    "Answer a question from the web, with sources.",
+    {"max_results": ("--max-results", "-n"), "include_answers": ("--answer/--no-answer",)},
+)
+web = asking(
+    WebSearchRequest,
+    lambda gateway, asked, tell: gateway.web_search(asked, DIRECT, tell),
+    "show_found",
+    "Find pages and read them.",
+    _MOST_PAGES,
+    num_results=5,
+)
+news = asking(
+    WebSearchRequest,
+    lambda gateway, asked, tell: gateway.web_search(asked, DIRECT, tell),
+    "show_found",
+    "Find news and read them.",
+    _MOST_PAGES,
+    num_results=5,
+    freshness="week",
+    topic="news",
+)
+raw = asking(
+    RawSearchRequest,
+    lambda gateway, asked, tell: gateway.raw_search(asked, DIRECT, tell),
+    "show_raw",
+    "List results without their pages, in Google's form with --json.",
+    {"results_per_query": ("--num-results", "-n")},
+)
 
 
 def check(
@@ -112,63 +181,6 @@ def check(
 
     asked = [Claim(one, tuple(url or ())) for one in claims]
     _ask(lambda gateway, tell: gateway.check_claims(asked, DIRECT, tell), show_claims, as_json, config)
-
-
-def _finder(topic: Topic, usual_freshness: Freshness | None, summary: str) -> Callable[..., None]:
-    """The command that finds pages of a topic; `summary` is its help."""
-
-    def find(
-        query: Annotated[str, typer.Argument(help="What to find.")],
-        num_results: Annotated[int, typer.Option("--num-results", "-n", help="The most results (1-50).")] = 5,
-        freshness: Annotated[
-            str | None, typer.Option(metavar="day|week|month|year", help="How old the results may be.")
-        ] = usual_freshness,
-        include: IncludeOption = None,
-        exclude: ExcludeOption = None,
-        region: RegionOption = None,
-        language: LanguageOption = None,
-        page: Annotated[int, typer.Option(help="Which page of results, from 1.")] = 1,
-        as_json: JsonOption = False,
-        config: ConfigOption = None,
-    ) -> None:
-        from websearch_gateway.entrypoints.cli.render import show_found
-
-        request = WebSearchRequest(
-            query,
-            num_results,
-            freshness=freshness,  # type: ignore[arg-type]  # the pipeline refuses any other text
-            include_domains=tuple(include or ()),
-            exclude_domains=tuple(exclude or ()),
-            region=region,
-            language=language,
-            page=page,
-            topic=topic,
-        )
-        _ask(lambda gateway, tell: gateway.web_search(request, DIRECT, tell), show_found, as_json, config)
-
-    find.__doc__ = summary
-    return find
-
-
-web = _finder("general", None, "Find pages and read them.")
-news = _finder("news", "week", "Find news and read them.")
-
-
-def raw(
-    queries: Annotated[list[str], typer.Argument(help="One query, or up to 20.")],
-    results_per_query: Annotated[
-        int, typer.Option("--num-results", "-n", help="The most items per query (1-50).")
-    ] = 10,
-    region: RegionOption = None,
-    language: LanguageOption = None,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """List results without their pages, in Google's form with --json."""
-    from websearch_gateway.entrypoints.cli.render import show_raw
-
-    request = RawSearchRequest(tuple(queries), results_per_query, region, language)
-    _ask(lambda gateway, tell: gateway.raw_search(request, DIRECT, tell), show_raw, as_json, config)
 
 
 def read(

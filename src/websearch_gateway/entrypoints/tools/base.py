@@ -6,21 +6,33 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from itertools import islice
-from types import UnionType
+from types import GenericAlias, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from websearch_gateway.errors import SearchValidationError, shown
-from websearch_gateway.models import Caller
+from websearch_gateway.models import Caller, arguments_in
 from websearch_gateway.ports import Progress
 from websearch_gateway.results import ErrorInfo, WireModel
 from websearch_gateway.workers.pool import WORKING_FOR
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from websearch_gateway.app import Gateway
 
 
@@ -39,6 +51,45 @@ class Arguments(BaseModel):
             return given
         types = _types_of(cls)
         return {name: _understood_value(value, types.get(name, frozenset())) for name, value in given.items()}
+
+    def request(self) -> Any:
+        """What the gateway takes: the request from whose fields these were made, else these themselves."""
+        return self
+
+
+def arguments_of(request: type[DataclassInstance], name: str, **defaults: Any) -> type[Arguments]:
+    """The argument model of a tool, called `name`: the fields of `request` that are declared as arguments.
+
+    `defaults` replace those of the request.
+    """
+    lists: list[str] = []
+    made: dict[str, Any] = {}
+    for field, kind, about in arguments_in(request):
+        strict = _strict(kind)
+        if about.or_one:
+            lists.append(field.name)
+            strict = StrictStr | strict
+        default = defaults.get(field.name, ... if field.default is MISSING else field.default)
+        made[field.name] = Annotated[strict, declared(about.about, name=about.name, **about.keywords)], default
+
+    class Made(Arguments):
+        def request(self) -> DataclassInstance:
+            given = {field: getattr(self, field) for field in made}
+            return request(**given | {field: (given[field],) for field in lists if isinstance(given[field], str)})
+
+    return create_model(name, __base__=Made, __module__=request.__module__, **made)
+
+
+_STRICT: Mapping[Any, Any] = {str: StrictStr, int: StrictInt, bool: StrictBool}
+
+
+def _strict(kind: Any) -> Any:
+    """The type without pydantic's conversions of other types."""
+    if get_origin(kind) is tuple:
+        return GenericAlias(tuple, (_strict(get_args(kind)[0]), ...))
+    if get_origin(kind) in (Union, UnionType):
+        return Union[tuple(map(_strict, get_args(kind)))]  # noqa: UP007 - made of types
+    return _STRICT.get(kind, kind)
 
 
 @functools.cache
@@ -105,8 +156,8 @@ class Tool:
         """What a token must allow: `scope`, else the toolset's own name, and `search` for `answer` too."""
         return self.scope or ("search" if self.toolset == "answer" else self.toolset)
 
-    def parse(self, arguments: Mapping[str, Any]) -> Arguments:
-        """The arguments of a call, by their names on the wire or by obvious other ones.
+    def parse(self, arguments: Mapping[str, Any]) -> Any:
+        """The request of a call, whose arguments have their names on the wire or obvious other ones.
 
         Raises:
             SearchValidationError: one is missing, unknown, too long a list or of the wrong type; the message and
@@ -116,7 +167,7 @@ class Tool:
         if faults := shape_faults(self.arguments, arguments):
             raise refusal(self.name, faults)
         try:
-            return self.arguments.model_validate(arguments, by_alias=True)
+            return self.arguments.model_validate(arguments, by_alias=True).request()
         except ValidationError as error:
             found = [
                 Fault(_place(e["loc"], replaced), e["msg"])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import StrictInt, StrictStr, model_validator
 
 from websearch_gateway.entrypoints.reply import (
     MOST_OF_URL,
@@ -27,22 +28,16 @@ from websearch_gateway.entrypoints.reply import (
     read_each,
     windows,
 )
-from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
+from websearch_gateway.entrypoints.tools.base import Arguments, Tool, arguments_of, declared, reply_tokens
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import (
-    LAST_PAGE,
-    LONGEST_CLAIM,
-    MOST_CLAIM_URLS,
     MOST_CLAIMS,
     Caller,
     Claim,
     ContentRequest,
-    Freshness,
     PassagesRequest,
     RawSearchRequest,
-    SafeSearch,
     SearchRequest,
-    Topic,
     WebSearchRequest,
 )
 from websearch_gateway.ports import Progress
@@ -57,38 +52,17 @@ from websearch_gateway.results import (
     WebSearchResponse,
 )
 from websearch_gateway.text.notes import unreadable_note
-from websearch_gateway.text.urls import MOST_DOMAINS, host
+from websearch_gateway.text.urls import host
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
 
 
-class SearchWebArguments(Arguments):
-    query: Annotated[StrictStr, declared("The question.", minLength=1, maxLength=400)]
-    max_results: Annotated[StrictInt, declared("The most sources to cite.", minimum=1, maximum=8)] = 5
-    freshness_hours: Annotated[StrictInt | None, declared("How old results may be.", minimum=1, maximum=168)] = None
-    region: Annotated[StrictStr | None, declared("Country, such as DE.")] = None
-    include_domains: Annotated[
-        tuple[StrictStr, ...], declared("Search only these domains.", maxItems=MOST_DOMAINS)
-    ] = ()
-    exclude_domains: Annotated[tuple[StrictStr, ...], declared("Leave these out.", maxItems=MOST_DOMAINS)] = ()
-    include_answers: Annotated[StrictBool, declared("false: sources without the written answer.")] = True
-    verify_citations: Annotated[StrictBool | None, declared("true: read the cited pages and quote them.")] = None
+async def _search_web(gateway: Gateway, asked: SearchRequest, caller: Caller, progress: Progress) -> SearchResponse:
+    return fit_answer(await gateway.search(asked, caller, progress), reply_tokens(gateway, caller))
 
 
-async def _search_web(
-    gateway: Gateway, arguments: SearchWebArguments, caller: Caller, progress: Progress
-) -> SearchResponse:
-    response = await gateway.search(SearchRequest(**arguments.model_dump()), caller, progress)
-    return fit_answer(response, reply_tokens(gateway, caller))
-
-
-class ClaimArguments(Arguments):
-    claim: Annotated[StrictStr, declared("One sentence.", minLength=1, maxLength=LONGEST_CLAIM)]
-    urls: Annotated[
-        tuple[StrictStr, ...], declared("Default: pages that a search finds.", maxItems=MOST_CLAIM_URLS)
-    ] = ()
-
+class ClaimArguments(arguments_of(Claim, "ClaimArguments")):  # type: ignore[misc]  # made of the fields of `Claim`
     @model_validator(mode="before")
     @classmethod
     def _take_text(cls, given: Any) -> Any:
@@ -102,7 +76,7 @@ class CheckClaimsArguments(Arguments):
 async def _check_claims(
     gateway: Gateway, arguments: CheckClaimsArguments, caller: Caller, progress: Progress
 ) -> CheckedClaims:
-    claims = [Claim(one.claim, one.urls) for one in arguments.claims]
+    claims = [one.request() for one in arguments.claims]
     return fit_claims(await gateway.check_claims(claims, caller, progress), reply_tokens(gateway, caller))
 
 
@@ -116,7 +90,7 @@ ANSWER: tuple[Tool, ...] = (
             "read pages use web_search; prediction-market data and feeds have their own servers. "
             "Warnings say when the answer comes from elsewhere."
         ),
-        arguments=SearchWebArguments,
+        arguments=arguments_of(SearchRequest, "SearchWebArguments"),
         result=SearchResponse,
         run=_search_web,
         text=answer_text,
@@ -134,68 +108,25 @@ ANSWER: tuple[Tool, ...] = (
 )
 
 
-class WebSearchArguments(Arguments):
-    query: Annotated[StrictStr, declared("What to find.", minLength=1, maxLength=400)]
-    num_results: Annotated[StrictInt, declared("The most pages.", name="maxResults", minimum=1, maximum=50)] = 3
-    providers: Annotated[
-        tuple[StrictStr, ...],
-        declared("Ask only these, in this order, such as brave. Default: all configured.", maxItems=20),
-    ] = ()
-    use_cache: Annotated[StrictBool, declared("false: search and read again.")] = True
-    freshness: Annotated[Freshness | None, declared("How old results may be.")] = None
-    include_domains: Annotated[
-        tuple[StrictStr, ...], declared("Search only these domains and their subdomains.", maxItems=MOST_DOMAINS)
-    ] = ()
-    exclude_domains: Annotated[tuple[StrictStr, ...], declared("Leave these out.", maxItems=MOST_DOMAINS)] = ()
-    language: Annotated[StrictStr | None, declared("Such as de.")] = None
-    region: Annotated[StrictStr | None, declared("Country, such as DE.")] = None
-    page: Annotated[StrictInt, declared("Page of results.", minimum=1, maximum=LAST_PAGE)] = 1
-
-
-class SearchNewsArguments(WebSearchArguments):
-    freshness: Annotated[Freshness | None, declared("How old results may be.")] = "week"
-
-
-class WebSearchRawArguments(Arguments):
-    query: Annotated[
-        StrictStr | tuple[StrictStr, ...], declared("One query, or up to 20.", minLength=1, maxLength=400, maxItems=20)
-    ]
-    results_per_query: Annotated[StrictInt, declared("The most items.", minimum=1, maximum=50)] = 10
-    region: Annotated[StrictStr | None, declared("Country, such as DE.")] = None
-    language: Annotated[StrictStr | None, declared("Such as de.")] = None
-    safe_search: Annotated[SafeSearch | None, declared("Default: the operator's.")] = None
-    use_cache: Annotated[StrictBool, declared("false: search again.")] = True
-
-
-async def _find(
-    gateway: Gateway, arguments: WebSearchArguments, topic: Topic, caller: Caller, progress: Progress
+async def _web_search(
+    gateway: Gateway, asked: WebSearchRequest, caller: Caller, progress: Progress
 ) -> WebSearchResponse:
-    response = await gateway.web_search(WebSearchRequest(**arguments.model_dump(), topic=topic), caller, progress)
-    response = fit_web(response, reply_tokens(gateway, caller))
+    response = fit_web(await gateway.web_search(asked, caller, progress), reply_tokens(gateway, caller))
     nonce = fresh_nonce()
     results = tuple(marked(result, "page_content", nonce) for result in response.results)
     return response.model_copy(update={"results": results})
 
 
-async def _web_search(
-    gateway: Gateway, arguments: WebSearchArguments, caller: Caller, progress: Progress
-) -> WebSearchResponse:
-    return await _find(gateway, arguments, "general", caller, progress)
-
-
 async def _search_news(
-    gateway: Gateway, arguments: SearchNewsArguments, caller: Caller, progress: Progress
+    gateway: Gateway, asked: WebSearchRequest, caller: Caller, progress: Progress
 ) -> WebSearchResponse:
-    return await _find(gateway, arguments, "news", caller, progress)
+    return await _web_search(gateway, replace(asked, topic="news"), caller, progress)
 
 
 async def _web_search_raw(
-    gateway: Gateway, arguments: WebSearchRawArguments, caller: Caller, progress: Progress
+    gateway: Gateway, asked: RawSearchRequest, caller: Caller, progress: Progress
 ) -> RawSearchResponse:
-    fields = arguments.model_dump(exclude={"query"})
-    queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
-    response = await gateway.raw_search(RawSearchRequest(queries, **fields), caller, progress)
-    return fit_raw(response, reply_tokens(gateway, caller))
+    return fit_raw(await gateway.raw_search(asked, caller, progress), reply_tokens(gateway, caller))
 
 
 SEARCH: tuple[Tool, ...] = (
@@ -207,7 +138,7 @@ SEARCH: tuple[Tool, ...] = (
             "Find pages and get their text as Markdown, to compare or read for yourself; for one answer with proof use "
             "search_web. A page that cannot be read has a note in `page_content` that says why."
         ),
-        arguments=WebSearchArguments,
+        arguments=arguments_of(WebSearchRequest, "WebSearchArguments"),
         result=WebSearchResponse,
         run=_web_search,
         text=found_text,
@@ -217,7 +148,7 @@ SEARCH: tuple[Tool, ...] = (
         toolset="search",
         title="Find and read news",
         description="Like web_search, among news of the last week. Feeds and market data have their own servers.",
-        arguments=SearchNewsArguments,
+        arguments=arguments_of(WebSearchRequest, "SearchNewsArguments", freshness="week"),
         result=WebSearchResponse,
         run=_search_news,
         text=found_text,
@@ -230,7 +161,7 @@ SEARCH: tuple[Tool, ...] = (
             "Get links and snippets for many queries at once, as JSON of Google Custom Search, without "
             "the pages. A query that failed has `result.error`."
         ),
-        arguments=WebSearchRawArguments,
+        arguments=arguments_of(RawSearchRequest, "WebSearchRawArguments"),
         result=RawSearchResponse,
         run=_web_search_raw,
         text=raw_text,
@@ -255,16 +186,6 @@ class GetContentArguments(Arguments):
     ] = ()
     offset: Annotated[StrictInt, declared("Where to begin: `nextOffset` of the previous window.", minimum=0)] = 0
     max_chars: Annotated[StrictInt, declared("The most characters.", minimum=1, maximum=100_000)] = 20_000
-
-
-class ReadFromPageArguments(Arguments):
-    url: Annotated[StrictStr, declared("An http(s) URL.")]
-    query: Annotated[
-        StrictStr | tuple[StrictStr, ...], declared("What to look for: a question, or up to 20.", maxItems=20)
-    ]
-    force_refresh: Annotated[StrictBool, declared("true: ask the site again.")] = False
-    max_results: Annotated[StrictInt, declared("The most passages per query.", minimum=1, maximum=50)] = 8
-    include_metadata: Annotated[StrictBool, declared("true: add facts about the page.")] = False
 
 
 async def _get_content(
@@ -311,14 +232,13 @@ def _unread(arguments: GetContentArguments, error: ErrorInfo) -> dict[str, Any]:
     return {"url": shown(url, MOST_OF_URL), "page_content": note, **_noted(error)}
 
 
-def _without_passages(arguments: ReadFromPageArguments, error: ErrorInfo) -> dict[str, Any]:
+def _without_passages(asked: PassagesRequest, error: ErrorInfo) -> dict[str, Any]:
     """Of a protected or scanned page, the queries without passages."""
     if not (note := _noted(error)):
         return {}
-    queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
     return {
-        "url": shown(arguments.url, MOST_OF_URL),
-        "queries": tuple(QueryPassages(query=query) for query in queries),
+        "url": shown(asked.url, MOST_OF_URL),
+        "queries": tuple(QueryPassages(query=query) for query in asked.queries),
         **note,
     }
 
@@ -331,12 +251,8 @@ def _noted(error: ErrorInfo) -> dict[str, str]:
     return {"note": SCANNED} if details.get("reason") == SCANNED else {}
 
 
-async def _read_from_page(
-    gateway: Gateway, arguments: ReadFromPageArguments, caller: Caller, progress: Progress
-) -> PagePassages:
-    queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
-    fields = arguments.model_dump(exclude={"query"})
-    found = await gateway.reading.passages(PassagesRequest(queries=queries, **fields), caller)
+async def _read_from_page(gateway: Gateway, asked: PassagesRequest, caller: Caller, _: Progress) -> PagePassages:
+    found = await gateway.reading.passages(asked, caller)
     found = fit_passages(found, reply_tokens(gateway, caller))
     nonce = fresh_nonce()
     shown = tuple(
@@ -374,7 +290,7 @@ READ: tuple[Tool, ...] = (
             "Get the passages of a page that answer your questions, best first; `score` is the "
             "probability, and `note` says when none does."
         ),
-        arguments=ReadFromPageArguments,
+        arguments=arguments_of(PassagesRequest, "ReadFromPageArguments"),
         result=PagePassages,
         run=_read_from_page,
         text=passages_text,
