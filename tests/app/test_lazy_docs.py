@@ -43,7 +43,7 @@ async def test_the_searches_of_one_user_do_not_delay_another(gateway: Open, monk
     monkeypatch.setattr(searches, "marks", lambda ids: release.wait(PATIENCE) and "?")
     async with gateway() as opened:
         WORKING_FOR.set("alice")
-        slow = [asyncio.create_task(opened.docs.store.page_facts([number])) for number in range(20)]
+        slow = [asyncio.create_task(opened.docs.store.find_page("", [number])) for number in range(20)]
         await asyncio.sleep(0)
         WORKING_FOR.set("bob")
         assert await opened.docs.store.find_section("00") is None

@@ -1,6 +1,6 @@
 """Fixtures for the documentation index: a store of every backend, and pages to put into it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -8,8 +8,19 @@ import psycopg
 import pytest
 
 from tools.servers import Postgresql
-from websearch_gateway.docs_index.models import ChunkDraft, CrawlOptions, PageDraft, Symbol, UrlTask
-from websearch_gateway.docs_index.store.docs import SqlDocs
+from websearch_gateway.docs_index.models import (
+    Chunk,
+    ChunkDraft,
+    CrawlOptions,
+    PageDraft,
+    PageFacts,
+    ScoredChunk,
+    Symbol,
+    SymbolMatch,
+    TextQuery,
+    UrlTask,
+)
+from websearch_gateway.docs_index.store.docs import SqlDocs, find_symbols, load_chunks, page_facts
 from websearch_gateway.docs_index.store.lance import LanceVectors
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
@@ -76,3 +87,23 @@ async def commit(store: SqlDocs, version_id: int, draft: PageDraft, rows=None, l
     task = await leased(store, version_id, draft.url)
     await store.commit_page(task, draft, rows, links)
     return task
+
+
+async def search_text(store: SqlDocs, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+    return await store.searching(lambda db: db.search_text(query, versions, limit))
+
+
+async def definitions(store: SqlDocs, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
+    return await store.searching(lambda db: find_symbols(db, names, versions, limit))
+
+
+async def count_words(store: SqlDocs, words: Sequence[str]) -> Mapping[str, int]:
+    return await store.searching(lambda db: db.count_words(words))
+
+
+async def chunks_of(store: SqlDocs, ids: Sequence[int]) -> list[Chunk]:
+    return await store.searching(lambda db: load_chunks(db, ids))
+
+
+async def facts_of(store: SqlDocs, pages: Sequence[int]) -> Mapping[int, PageFacts]:
+    return await store.searching(lambda db: page_facts(db, pages))

@@ -41,6 +41,15 @@ def test_code_is_cut_from_the_line_that_has_the_name_and_fills_the_room():
     assert 100 <= estimate_tokens(cut) <= 120
 
 
+@pytest.mark.parametrize(
+    "definition", ["def find(word, *, most=3):", "static int *find(char *word) {", "pub fn find<T>(word: T) {"]
+)
+def test_code_is_cut_from_the_line_that_defines_the_name_and_not_from_one_that_uses_it(definition):
+    uses = "\n".join(f"    return find(word_{n})" for n in range(50))
+    code = f"```\n{uses}\n{definition}\n{uses}\n```"
+    assert excerpt(code, ["find"], 80, ["find"]).startswith(f"```\n{definition}\n")
+
+
 def test_code_that_names_something_at_its_end_shows_the_lines_before_it():
     code = "```c\n" + "\n".join(f"int call_{n}(int first, int second);" for n in range(100)) + "\n```"
     cut = excerpt(code, ["call"], 120, ["call_99"])

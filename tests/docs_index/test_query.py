@@ -9,11 +9,10 @@ from websearch_gateway.docs_index.query import (
     asks_for_news,
     is_navigation,
     is_news,
-    near,
-    nearest,
     newest_first,
     parse,
     replaced,
+    spellings_near,
     words_of,
 )
 
@@ -99,12 +98,7 @@ def test_a_chinese_question_is_looked_up_by_its_pairs_of_characters():
     [("windw", "window"), ("partiton", "partition"), ("exampels", "examples"), ("lazzy", "lazy"), ("tipe", "type")],
 )
 def test_a_word_is_near_to_one_that_differs_by_one_letter(wrong, right):
-    assert right in near(wrong)
-
-
-def test_the_most_frequent_near_word_with_the_same_first_letter_is_the_nearest():
-    counts = {"borrow": 90, "barow": 10, "sorow": 500}
-    assert nearest(["borow", "zzzzz"], counts) == {"borow": "borrow"}
+    assert right in spellings_near(wrong)
 
 
 def test_only_words_of_plain_letters_are_looked_up():
@@ -114,6 +108,12 @@ def test_only_words_of_plain_letters_are_looked_up():
 
 def test_a_word_is_replaced_wherever_it_stands():
     assert replaced("Windw or my_windw(windw)?", {"windw": "window"}) == "window or my_window(window)?"
+
+
+def test_a_section_of_many_links_is_judged_from_its_beginning():
+    links = "".join(f"- [name {number}](https://a.example/{number})\n" for number in range(20_000))
+    assert is_navigation(links)
+    assert not is_navigation("A long text about names. " * 1_000 + links)
 
 
 def test_version_numbers_sort_numerically_and_pre_releases_come_last():

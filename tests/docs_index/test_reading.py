@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs_index.conftest import commit, page, version
+from tests.docs_index.conftest import chunks_of, commit, definitions, page, version
 from tests.opening import Open
 from websearch_gateway.docs_index.library import CUT, read_docs, statuses
 from websearch_gateway.docs_index.models import CrawlOptions, Owner
@@ -136,8 +136,8 @@ async def test_links_between_files_define_names_and_name_no_folder(gateway: Open
     async with gateway() as opened:
         site = await opened.docs.add(str(tmp_path), "zoo", "1")
         await opened.docs.crawl(site.id)
-        (match,) = await opened.docs.store.find_symbols(["zoo_open"], [site.id], 9)
-        (chunk,) = await opened.docs.store.chunks([match.chunk_id])
+        (match,) = await definitions(opened.docs.store, ["zoo_open"], [site.id], 9)
+        (chunk,) = await chunks_of(opened.docs.store, [match.chunk_id])
         assert (match.kind, chunk.path) == ("link", "api/open.html")
         text = (await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/a.html")).content
         assert "[zoo_open](api/open.html#top)" in text

@@ -58,6 +58,15 @@ async def test_the_definition_of_a_name_comes_first_with_its_own_anchor(docs, ra
     assert len(found) + len(ranker.more) == 6
 
 
+async def test_a_word_that_no_page_has_becomes_the_most_frequent_near_one(docs, ranker):
+    id_ = await version(docs)
+    texts = ["Borrow it.", "He borrows it.", "They sorrow.", "More sorrow.", "Their sorrow.", "A barow.", "Headers."]
+    await commit(docs, id_, page(f"{BASE}a.html", *texts))
+    for wrong, right in (("borow", "borrow"), ("haeders", "headers")):
+        _, instead = await ranker.ranker.understood(f"{wrong} zzzzzz", await docs.versions())
+        assert instead == {wrong: right}
+
+
 async def test_the_newest_version_represents_the_others(docs, ranker):
     for label in ("3.9", "3.12", "3.13rc1"):
         base = f"https://docs.example.org/{label}/"
@@ -133,6 +142,41 @@ async def test_lists_of_links_come_last(docs, ranker):
     await commit(docs, id_, page(f"{BASE}a.html", "Waiting for tasks takes time."))
     found = await ranker.search("waiting for tasks", VECTOR, await docs.versions())
     assert [one.url for one in found] == [f"{BASE}a.html#s0", f"{BASE}contents.html#s0"]
+
+
+async def test_a_page_is_shown_by_its_text_and_not_by_its_list_of_links(docs, ranker):
+    id_ = await version(docs)
+    links = "\n".join(f"- [Waiting for tasks {n}]({BASE}{n}.html)" for n in range(20))
+    await commit(docs, id_, page(f"{BASE}a.html", links, "Waiting for tasks takes time, says this long text of tasks."))
+    for number in range(12):
+        await commit(
+            docs, id_, page(f"{BASE}{number}.html", "A word about waiting for the tasks of others.", title="B")
+        )
+    found = await ranker.search("waiting for tasks", VECTOR, await docs.versions())
+    assert found[0].content == "Waiting for tasks takes time, says this long text of tasks."
+
+
+async def test_a_section_with_more_words_of_the_query_is_shown_in_place_of_the_definition(docs, ranker):
+    id_ = await version(docs)
+    draft = page(
+        f"{BASE}a.html", "link_all() links.", "To link_all in private, say PRIVATE or public: private link_all."
+    )
+    await commit(docs, id_, with_symbols(draft, Symbol("link_all", "api", "link_all", 0)))
+    for asked, shown in (("link_all private public", "s1"), ("link_all", "link_all")):
+        (found,) = await ranker.search(asked, VECTOR, await docs.versions())
+        assert found.url == f"{BASE}a.html#{shown}"
+
+
+async def test_a_long_definition_is_shown_from_its_beginning(docs, ranker):
+    id_ = await version(docs)
+    text = f"`Admin.columns`\n\nSays which columns are shown.\n\n```\ncolumns = ['a']\n```\n\n{LONG}"
+    chunk = ChunkDraft(0, len(text), ("Admin",), "Admin.columns")
+    symbol = Symbol("Admin.columns", "api", "Admin.columns", 0)
+    await commit(
+        docs, id_, PageDraft(f"{BASE}a.html", "Admin", text, (chunk,), (symbol,), body_hash="hash", etag='"1"')
+    )
+    (found,) = await ranker.search("Admin.columns", VECTOR, await docs.versions(), max_tokens=400)
+    assert found.content.startswith("`Admin.columns`\n\nSays which columns are shown.\n\n```\ncolumns = ['a']\n```")
 
 
 async def test_words_alone_suffice_and_vectors_find_pages_without_the_words(docs, ranker):

@@ -6,7 +6,18 @@ import time
 import numpy as np
 import pytest
 
-from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
+from tests.docs_index.conftest import (
+    BASE,
+    chunks_of,
+    commit,
+    definitions,
+    leased,
+    page,
+    search_text,
+    vectors,
+    version,
+    with_symbols,
+)
 from websearch_gateway.docs_index import transfer
 from websearch_gateway.docs_index.crawl.runner import check_source
 from websearch_gateway.docs_index.library import DocsLibrary, iso_date
@@ -38,10 +49,10 @@ async def test_an_imported_site_is_searchable_by_words_meaning_and_symbols(libra
     other = SqliteDocs(tmp_path / "other.db", "tests/1")
     imported = await import_site(DocsLibrary(other, None), "tests/1", path)
     assert (imported.status, imported.page_count, imported.unembedded) == ("completed", 1, 0)
-    (hit,) = await other.search_text(TextQuery(("north",)), [imported.id], 10)
-    assert [c.content for c in await other.chunks([hit.chunk_id])] == ["North words."]
+    (hit,) = await search_text(other, TextQuery(("north",)), [imported.id], 10)
+    assert [c.content for c in await chunks_of(other, [hit.chunk_id])] == ["North words."]
     assert (await other.search_vectors(vectors((0, 1)), [imported.id], 1))[0].chunk_id == hit.chunk_id
-    assert [match.chunk_id for match in await other.find_symbols(["a.b"], [imported.id], 10)] == [hit.chunk_id]
+    assert [match.chunk_id for match in await definitions(other, ["a.b"], [imported.id], 10)] == [hit.chunk_id]
     assert imported.known == 1
     await other.start_generation(imported.id)
     task = await leased(other, imported.id, f"{BASE}b.html")  # a refresh knows the links of the page

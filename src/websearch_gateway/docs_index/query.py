@@ -101,8 +101,9 @@ def _version(text: str, labels: Collection[str]) -> tuple[str | None, str]:
 SHORTEST = 5
 """A shorter word is near to too many others."""
 LONGEST = 25
-MOST_UNKNOWN = 8
-"""The most words of a query to replace; each has some hundreds of near ones."""
+MOST_UNKNOWN = 3
+"""The most words of a query to replace; each has some hundreds of near ones, and a query with more is in another
+language."""
 
 _NAME = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(rf"[a-z]{{{SHORTEST},{LONGEST}}}")
@@ -114,7 +115,7 @@ def words_of(text: str) -> list[str]:
     return [word for word in found if _LETTERS.fullmatch(word) and word not in STOP_WORDS]
 
 
-def near(word: str) -> list[str]:
+def spellings_near(word: str) -> list[str]:
     """The words that differ by one letter: missing, added, wrong, or two of them swapped."""
     parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
     found = [a + b[1:] for a, b in parts if b] + [a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1]
@@ -122,19 +123,6 @@ def near(word: str) -> list[str]:
         found += [a + letter + b for a, b in parts]
         found += [a + letter + b[1:] for a, b in parts if b]
     return list(dict.fromkeys(found))
-
-
-def nearest(words: Collection[str], counts: Mapping[str, int]) -> dict[str, str]:
-    """For each word the most frequent of those near to it, one with the same first letter if there is any.
-
-    Args:
-        counts: how many chunks hold each known word.
-    """
-    found = {}
-    for word in words:
-        if known := [one for one in near(word) if one in counts]:
-            found[word] = max(known, key=lambda one: (one[0] == word[0], counts[one]))
-    return found
 
 
 def replaced(text: str, instead: Mapping[str, str]) -> str:
@@ -203,8 +191,13 @@ MOST_CHARS_PER_LINK = 400
 """A text with more characters for each of its links is not navigation."""
 
 
-def is_navigation(markdown: str) -> bool:
+MOST_JUDGED = 8_000
+"""The characters from which a section is judged: an index of names may have 200,000."""
+
+
+def is_navigation(section: str) -> bool:
     """Whether a section is navigation rather than text."""
+    markdown = section[:MOST_JUDGED]
     if MOST_CHARS_PER_LINK * markdown.count("](") < len(markdown):
         return False
     texts: list[str] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from bisect import bisect_right
@@ -10,30 +9,34 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, chain
 from operator import add
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urldefrag
 
-from websearch_gateway.docs_index import query
 from websearch_gateway.docs_index.models import Chunk, ScoredChunk, SiteVersion, TextQuery
 from websearch_gateway.docs_index.query import (
+    MOST_UNKNOWN,
     Query,
     RankedPage,
     is_navigation,
     newest_first,
     parse,
     rank_pages,
+    replaced,
+    spellings_near,
+    words_of,
 )
-from websearch_gateway.docs_index.store.docs import SqlDocs
+from websearch_gateway.docs_index.store.docs import SqlDocs, find_symbols, load_chunks, page_chunks, page_facts
 from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.chunk import window
 from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines, sentences_of
-from websearch_gateway.text.tokens import estimate_tokens, query_terms
+from websearch_gateway.text.tokens import estimate_tokens, query_terms, tokens_of_each
 
 if TYPE_CHECKING:
+    from websearch_gateway.docs_index.store.database import Database
     from websearch_gateway.ports import Vectors
 
 
@@ -59,6 +62,9 @@ MOST_TITLES = 0.15
 
 LEAST_TEXT, ENOUGH_TEXT = 40, 150
 """A result with fewer tokens of text is named only. One with fewer than enough gets the next text of its page."""
+
+MOST_COMPARED = 2
+"""The most further chunks of a page that are considered for showing."""
 
 SPARE = 5
 """This many more pages than results are considered, since some are only lists of links."""
@@ -94,14 +100,8 @@ class Ranker:
 
     async def understood(self, text: str, versions: Sequence[SiteVersion]) -> tuple[Query, dict[str, str]]:
         """The parsed query, and the words that were put in place of those that no page has."""
-        words = query.words_of(text)
-        counts = await self._index.count_words(words)
-        unknown = [word for word in words if word not in counts][: query.MOST_UNKNOWN]
-        instead: dict[str, str] = {}
-        if unknown:
-            near = list(dict.fromkeys(one for word in unknown for one in query.near(word)))
-            instead = query.nearest(unknown, await self._index.count_words(near))
-        return parse(query.replaced(text, instead), {version.label for version in versions}), instead
+        instead = await self._index.searching(partial(_instead, words=words_of(text)))
+        return parse(replaced(text, instead), {version.label for version in versions}), instead
 
     async def search(
         self,
@@ -121,62 +121,59 @@ class Ranker:
             max_tokens: the limit for all results together, as JSON.
         """
         searched = [version for version in versions if query.version in (None, version.label)]
-        pages = await self._pages(query, vector, searched)
-        found = await self._sections(query, pages, searched, max(limit, MOST_RERANKED) if self._reorder else limit)
+        near = await self._near(vector, searched)
+        if self._reorder is None:
+            shown = min(limit, _most_shown(max_tokens))
+            return await self._index.searching(
+                lambda db: _fit(db, self._sections(db, query, near, searched, limit, shown), query, max_tokens)
+            )
+        most = max(limit, MOST_RERANKED)
+        found = await self._index.searching(lambda db: self._sections(db, query, near, searched, most, most))
         found = (await self._reordered(query, found))[:limit]
-        return await self._fit(found, query, max_tokens)
+        return await self._index.searching(lambda db: _fit(db, found, query, max_tokens))
 
-    async def _pages(self, query: Query, vector: Vectors | None, versions: Sequence[SiteVersion]) -> list[RankedPage]:
-        ids = [version.id for version in versions]
-        most = CANDIDATES * _most_alike(versions)
-        # Vectors first, so that their scan runs beside the other searches.
-        near, matched, defined = await asyncio.gather(
-            self._by_vector(vector, ids, most),
-            self._by_text(query, ids, most),
-            self._index.find_symbols((*query.symbols, *query.whole), ids, MOST_SYMBOLS),
-        )
-        found = {one.page_id for one in (*matched, *near)} | {one.page_id for one in defined}
-        return rank_pages(query, matched, near, defined, await self._index.page_facts(sorted(found)))
-
-    async def _by_text(self, query: Query, versions: Sequence[int], most: int) -> list[ScoredChunk]:
-        with_all = await self._index.search_text(TextQuery(query.phrases), versions, most)
-        if len(with_all) >= ENOUGH or len(query.phrases) < 2:
-            return with_all
-        with_some = await self._index.search_text(TextQuery(query.phrases, any=True), versions, most)
-        known = {one.chunk_id for one in with_all}
-        return [*with_all, *(one for one in with_some if one.chunk_id not in known)]
-
-    async def _by_vector(self, vector: Vectors | None, versions: Sequence[int], most: int) -> list[ScoredChunk]:
+    async def _near(self, vector: Vectors | None, versions: Sequence[SiteVersion]) -> list[ScoredChunk]:
         if vector is None:
             return []
-        found = await self._index.search_vectors(vector, versions, most)
+        most = CANDIDATES * _most_alike(versions)
+        found = await self._index.search_vectors(vector, [version.id for version in versions], most)
         return [one for one in found if one.score >= LEAST_NEARNESS * found[0].score]
 
-    async def _sections(
-        self, query: Query, pages: Sequence[RankedPage], versions: Sequence[SiteVersion], limit: int
+    def _sections(
+        self,
+        db: Database,
+        query: Query,
+        near: Sequence[ScoredChunk],
+        versions: Sequence[SiteVersion],
+        limit: int,
+        shown: int,
     ) -> list[_Candidate]:
-        """The best section of each of the first pages. Versions of a page, and its copies in other formats, are one."""
+        """The best section of each of the first pages, the first `shown` with their texts. Versions of a page, and its
+        copies in other formats, are one. Lists of links come last.
+        """
         by_id = {version.id: version for version in versions}
         place = {version.id: rank for rank, version in enumerate(newest_first(versions))}
         alike = _most_alike(versions)
-        first = pages[: (limit + SPARE) * alike]
-        chunks = {chunk.id: chunk for chunk in await self._index.chunks([_best_chunk(page) for page in first])}
+        first = _pages(db, query, near, list(by_id), CANDIDATES * alike)[: (limit + SPARE) * alike]
+        chunks = {chunk.id: chunk for chunk in load_chunks(db, [_best_chunk(page) for page in first], with_text=False)}
         groups: dict[tuple[str, str], list[tuple[RankedPage, Chunk]]] = {}
         for page in first:
             if (chunk := chunks.get(_best_chunk(page))) and self._is_open(chunk.url):
                 key = by_id[page.version_id].name, _FORMAT.sub("", chunk.path)
                 groups.setdefault(key, []).append((page, chunk))
-        for group in groups.values():
-            group.sort(key=lambda one: place[one[0].version_id])
         ordered: list[list[tuple[RankedPage, Chunk]]] = []
         last: list[list[tuple[RankedPage, Chunk]]] = []
-        for group in groups.values():
-            if len(ordered) < limit:
-                (last if is_navigation(group[0][1].content) else ordered).append(group)
-        ordered = [*ordered, *last][:limit]
+        for group in list(groups.values()):
+            if len(ordered) == limit:
+                break
+            group.sort(key=lambda one: place[one[0].version_id])
+            if len(ordered) < shown:  # reading a text costs more than finding it
+                page, _ = group[0]
+                group[0] = page, _chunk_to_show(db, query, page)
+            (last if is_navigation(group[0][1].content) else ordered).append(group)
         found = []
         relevance = 1.0
-        for group in ordered:
+        for group in [*ordered, *last][:limit]:
             relevance = min(relevance, max(page.relevance for page, _ in group))
             found.append(_candidate(group, [by_id[page.version_id] for page, _ in group], relevance))
         return found
@@ -197,48 +194,107 @@ class Ranker:
             for one, score in zip([*first, *(rest[at] for at in order)], scores, strict=True)
         ]
 
-    async def _fit(self, found: Sequence[_Candidate], query: Query, most: int) -> tuple[list[DocsHit], list[DocsMore]]:
-        """The first results with their texts, cut where they are long, and the titles of the others."""
-        count = max(LEAST_SHOWN, most // TOKENS_A_SECTION)
-        shown = [await self._extended(one) for one in found[:count]]
-        long = [one for one in shown if one.names or estimate_tokens(one.hit.content) >= LEAST_TEXT]
-        told = long if len(long) >= LEAST_SHOWN else shown
-        rest = [_more(one.hit) for one in (*shown, *found[count:]) if one not in told]
-        overheads = [_json_tokens(one.hit.model_copy(update={"content": ""}).model_dump()) for one in told]
-        wants = [_json_tokens(one.hit.content) for one in told]
-        terms = query_terms(query.text)
-        titles = sum(_json_tokens(one.model_dump()) for one in rest)
-        shares = share_out(overheads, wants, most - min(titles, int(MOST_TITLES * most)))
-        results = [
-            one.hit.model_copy(update={"content": _cut_to_share(one, terms, share), "url": _url(one, terms)})
-            for one, share in zip(told, shares, strict=False)
-        ]
-        rest = [*(_more(one.hit) for one in told[len(results) :]), *rest]
-        left = most - sum(_json_tokens(one.model_dump()) for one in results)
-        costs = accumulate(_json_tokens(one.model_dump()) for one in rest)
-        return results, rest[: sum(cost <= left for cost in costs)]
 
-    async def _extended(self, one: _Candidate) -> _Candidate:
-        """A candidate without link addresses, a definition from its own line on. A short one is given the next text of
-        its page, the last of a page the text before it.
-        """
-        text = without_links(one.chunk.content[_definition_start(one) :])
-        if estimate_tokens(text) < ENOUGH_TEXT:
-            page_id, place = one.chunk.page_id, one.chunk.ordinal
-            if after := await self._index.page_chunks(page_id, place + 1, place + 2):
-                text = f"{text}\n\n{without_links(after[0].content)}"
-            elif place and not one.names:
-                before = await self._index.page_chunks(page_id, place - 1, place)
-                text = "\n\n".join([*(without_links(each.content) for each in before), text])
-        return replace(one, hit=one.hit.model_copy(update={"content": text}))
+def _instead(db: Database, words: Sequence[str]) -> dict[str, str]:
+    """The nearest known word for each that no page has."""
+    counts = db.count_words(words)
+    found = {}
+    for word in [word for word in words if word not in counts][:MOST_UNKNOWN]:
+        near, start = spellings_near(word), word[:3]
+        # Most mistakes come later in a word, and words that begin alike are looked up faster.
+        known = db.count_words([one for one in near if one.startswith(start)])
+        known = known or db.count_words([one for one in near if not one.startswith(start)])
+        if known:
+            found[word] = max(known, key=lambda one: (one[0] == word[0], known[one]))
+    return found
 
 
-def _definition_start(one: _Candidate) -> int:
-    """Where the chunk defines the name that its result is for; 0 if that is not known, or inside code or a table."""
+def _pages(
+    db: Database, query: Query, near: Sequence[ScoredChunk], versions: Sequence[int], most: int
+) -> list[RankedPage]:
+    matched = _by_text(db, query, versions, most)
+    defined = find_symbols(db, (*query.symbols, *query.whole), versions, MOST_SYMBOLS)
+    found = {one.page_id for one in (*matched, *near)} | {one.page_id for one in defined}
+    return rank_pages(query, matched, near, defined, page_facts(db, sorted(found)))
+
+
+def _by_text(db: Database, query: Query, versions: Sequence[int], most: int) -> list[ScoredChunk]:
+    with_all = db.search_text(TextQuery(query.phrases), versions, most)
+    if len(with_all) >= ENOUGH or len(query.phrases) < 2:
+        return with_all
+    with_some = db.search_text(TextQuery(query.phrases, any=True), versions, most)
+    known = {one.chunk_id for one in with_all}
+    return [*with_all, *(one for one in with_some if one.chunk_id not in known)]
+
+
+def _chunk_to_show(db: Database, query: Query, page: RankedPage) -> Chunk:
+    """The chunk that defines a name in the query, unless another one has more words of the query; else the best that is
+    no list of links.
+    """
+    (first,) = load_chunks(db, [_best_chunk(page)])
+    others = [id_ for id_ in page.chunk_ids if id_ != first.id][:MOST_COMPARED]
+    if page.defined and others and len(query.phrases) > 1:
+        (other,) = load_chunks(db, others[:1])
+        texts = (" ".join((*one.heading_path, one.content)) for one in (first, other))
+        defines, asks = (len(set(query_terms(query.text)).intersection(one)) for one in tokens_of_each(texts))
+        return other if asks > defines else first
+    if is_navigation(first.content):
+        return next((one for one in load_chunks(db, others) if not is_navigation(one.content)), first)
+    return first
+
+
+def _fit(db: Database, found: Sequence[_Candidate], query: Query, most: int) -> tuple[list[DocsHit], list[DocsMore]]:
+    """The first results with their texts, cut where they are long, and the titles of the others."""
+    count = _most_shown(most)
+    shown = [_extended(db, one) for one in found[:count]]
+    long = [one for one in shown if one.names or estimate_tokens(one.hit.content) >= LEAST_TEXT]
+    told = long if len(long) >= LEAST_SHOWN else shown
+    rest = [_more(one.hit) for one in (*shown, *found[count:]) if one not in told]
+    overheads = [_json_tokens(one.hit.model_copy(update={"content": ""}).model_dump()) for one in told]
+    wants = [_json_tokens(one.hit.content) for one in told]
+    terms = query_terms(query.text)
+    titles = sum(_json_tokens(one.model_dump()) for one in rest)
+    shares = share_out(overheads, wants, most - min(titles, int(MOST_TITLES * most)))
+    results = [
+        one.hit.model_copy(update={"content": _cut_to_share(one, terms, share), "url": _url(one, terms)})
+        for one, share in zip(told, shares, strict=False)
+    ]
+    rest = [*(_more(one.hit) for one in told[len(results) :]), *rest]
+    left = most - sum(_json_tokens(one.model_dump()) for one in results)
+    costs = accumulate(_json_tokens(one.model_dump()) for one in rest)
+    return results, rest[: sum(cost <= left for cost in costs)]
+
+
+def _extended(db: Database, one: _Candidate) -> _Candidate:
+    """A candidate without link addresses, a definition from its own line on. A short one is given the next text of its
+    page, the last of a page the text before it.
+    """
+    text = without_links(one.chunk.content[_definition_start(one) or 0 :])
+    if estimate_tokens(text) < ENOUGH_TEXT:
+        page_id, place = one.chunk.page_id, one.chunk.ordinal
+        if after := page_chunks(db, page_id, place + 1, place + 2):
+            text = "\n\n".join([text, *_texts(after)])
+        elif place and not one.names:
+            text = "\n\n".join([*_texts(page_chunks(db, page_id, place - 1, place)), text])
+    return replace(one, hit=one.hit.model_copy(update={"content": text}))
+
+
+def _texts(chunks: Sequence[Chunk]) -> list[str]:
+    return [without_links(one.content) for one in chunks if not is_navigation(one.content)]
+
+
+def _definition_start(one: _Candidate) -> int | None:
+    """Where the chunk defines the name that its result is for; None if that is not known, or inside code or a table."""
     content, anchor = one.chunk.content, unquote(urldefrag(one.hit.url).fragment)
-    start = next((offset for offset, name in one.chunk.inner if name == anchor), 0) if one.names else 0
-    inside = content.startswith("|", start) or any(begin < start < end for begin, end in code_blocks(content))
-    return 0 if inside else start
+    places = {one.chunk.anchor: 0} | {name: offset for offset, name in reversed(one.chunk.inner)}
+    start = places.get(anchor) if one.names else None
+    if (
+        start is None
+        or content.startswith("|", start)
+        or any(begin < start < end for begin, end in code_blocks(content))
+    ):
+        return None
+    return start
 
 
 def _read(one: _Candidate) -> str:
@@ -247,10 +303,13 @@ def _read(one: _Candidate) -> str:
 
 
 def _cut_to_share(one: _Candidate, terms: Sequence[str], share: int) -> str:
-    """The text of a result, cut to its share of the JSON."""
+    """The text of a result, cut to its share of the JSON. A definition is shown from its beginning."""
     text = one.hit.content
     cost = _json_tokens(text)
-    return text if cost <= share else excerpt(text, terms, share * estimate_tokens(text) // cost - 1, one.names)
+    if cost <= share:
+        return text
+    room = share * estimate_tokens(text) // cost - 1
+    return excerpt(text, terms, room, one.names) if _definition_start(one) is None else excerpt(text, (), room)
 
 
 def _url(one: _Candidate, terms: Sequence[str]) -> str:
@@ -265,6 +324,11 @@ def _url(one: _Candidate, terms: Sequence[str]) -> str:
 def _more(hit: DocsHit) -> DocsMore:
     title = " > ".join(dict.fromkeys((hit.page_title, *hit.heading_path[-1:])))
     return DocsMore(title=title, section_id=hit.section_id, url=hit.url)
+
+
+def _most_shown(most: int) -> int:
+    """The most results with text in a reply of `most` tokens."""
+    return max(LEAST_SHOWN, most // TOKENS_A_SECTION)
 
 
 def _most_alike(versions: Sequence[SiteVersion]) -> int:
@@ -415,16 +479,15 @@ def without_links(markdown: str) -> str:
 
 
 def _cut(markdown: str, start: int, room: int, names: Collection[str] = ()) -> str:
-    """The lines of a code block from the first with one of `names` on, else from its start, or the first words of a
-    text, with a note.
+    """The lines of a code block from the one that defines or names one of `names` on, else from its start; or the first
+    words of a text; with a note.
     """
     if fence := _FENCE.match(markdown, start):
         opening = markdown[start : markdown.find("\n", start) + 1]
         rest = markdown[start + len(opening) :]
         closing = re.search(rf"^[ \t]*{re.escape(fence[1])}", rest, re.MULTILINE)
         body = rest[: closing.start()] if closing else rest
-        named = re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)", body) if names else None
-        first = body.rfind("\n", 0, named.start()) + 1 if named else 0
+        first = _line_of(body, names) if names else 0
         room -= estimate_tokens(f"{opening}\n{fence[1]}")
         while first and estimate_tokens(body[(earlier := body.rfind("\n", 0, first - 1) + 1) :]) <= room:
             first = earlier  # the end of the code leaves room for lines before the name
@@ -434,6 +497,19 @@ def _cut(markdown: str, start: int, room: int, names: Collection[str] = ()) -> s
         return f"{opening}{shown.rstrip()}\n{fence[1]}\n\n{NOTE}" if shown else ""
     piece = _window(markdown, start, room).strip() if room > 0 else ""
     return f"{piece}\n\n{NOTE}" if piece else ""
+
+
+_IN_USE = "await|case|elif|else|if|in|new|not|or|and|raise|return|throw|while|yield"
+
+
+def _line_of(code: str, names: Collection[str]) -> int:
+    """Where the line begins that defines one of the names: after words such as `def` or `static int`, before a bracket,
+    a colon or `=`. Else that of the first use; 0 without any.
+    """
+    any_name = "|".join(map(re.escape, names))
+    declared = rf"^[ \t]*+(?!(?:{_IN_USE})\b)(?:[\w*&:<>\[\],.@]++[ \t]++){{1,6}}?[*&]*(?:{any_name})[ \t]*[({{<:=]"
+    found = re.search(declared, code, re.MULTILINE) or re.search(rf"(?<!\w)(?:{any_name})(?!\w)", code)
+    return code.rfind("\n", 0, found.end()) + 1 if found else 0
 
 
 def _window(text: str, start: int, room: int) -> str:
@@ -459,7 +535,8 @@ def _best(markdown: str, spans: Sequence[tuple[int, int]], terms: Collection[str
     if names:
         defines = re.compile(rf"(?:[*`@|\s]|\*[a-z ]+\*)*(?:{'|'.join(map(re.escape, names))})(?![\w-])")
         for place, (start, end) in enumerate(spans):
-            score[place] += len(terms) * any(defines.match(markdown, *line) for line in lines(markdown, start, end))
+            if not _FENCE.match(markdown, start):  # code assigns to names and calls them
+                score[place] += len(terms) * any(defines.match(markdown, *line) for line in lines(markdown, start, end))
     return max(range(len(score)), key=lambda place: (score[place], -place))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tests.docs_index.conftest import chunks_of, definitions, search_text
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html, library
 from tests.documents import at, drawn, paragraph, word
 from tests.patience import PATIENCE
@@ -45,8 +46,8 @@ def nine_pages() -> dict[str, str]:
 
 
 async def found(docs: DocsLibrary, version_id: int, *words: str) -> set[str]:
-    hits = await docs.store.search_text(TextQuery(words), [version_id], 50)
-    return {chunk.path for chunk in await docs.store.chunks([hit.chunk_id for hit in hits])}
+    hits = await search_text(docs.store, TextQuery(words), [version_id], 50)
+    return {chunk.path for chunk in await chunks_of(docs.store, [hit.chunk_id for hit in hits])}
 
 
 async def test_a_site_is_crawled_below_its_start_and_searched(docs, site):
@@ -238,8 +239,8 @@ async def test_the_inventory_of_a_manual_below_the_start_is_fetched_once(docs, s
     }
     site.raw = {"/docs/manual/objects.inv": inventory}
     version = await crawled(docs, site.url)
-    (match,) = await docs.store.find_symbols(["area.Shape"], [version.id], 10)
-    (chunk,) = await docs.store.chunks([match.chunk_id])
+    (match,) = await definitions(docs.store, ["area.Shape"], [version.id], 10)
+    (chunk,) = await chunks_of(docs.store, [match.chunk_id])
     assert (chunk.path, match.anchor) == ("manual/a.html", "area.Shape")
     assert site.fetched("/docs/manual/objects.inv") == 1
 
@@ -319,8 +320,8 @@ async def test_office_documents_in_folders_and_archives_are_indexed_and_sections
     (folder / "c.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
     version = await crawled(docs, str(folder))
     assert (version.status, version.page_count) == ("completed", 2)
-    (hit,) = await docs.store.search_text(TextQuery(("walrus",)), [version.id], 50)
-    (chunk,) = await docs.store.chunks([hit.chunk_id])
+    (hit,) = await search_text(docs.store, TextQuery(("walrus",)), [version.id], 50)
+    (chunk,) = await chunks_of(docs.store, [hit.chunk_id])
     assert chunk.url.endswith("/papers/a.pdf#page=2")
     archive = shutil.make_archive(str(tmp_path / "book"), "zip", folder)
     added = await docs.add(archive, "y", "1", FAST)

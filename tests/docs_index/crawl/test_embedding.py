@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import httpx2
 import pytest
 
+from tests.docs_index.conftest import search_text
 from tests.docs_index.crawl.small_site import FAST, Site, html, library
 from websearch_gateway.docs_index.crawl import page_work, runner
 from websearch_gateway.docs_index.library import DocsLibrary
@@ -74,7 +75,7 @@ async def test_an_embedder_that_will_never_work_fails_the_crawl_at_once_and_keep
         failed = await docs.store.version(id_)
         assert (failed.status, failed.reason, failed.indexed_at) == ("failed", caught.value.message, None)
         assert (failed.page_count, failed.unembedded) == (1, 1)
-        assert len(await docs.store.search_text(TextQuery(("Start",)), [id_], 5)) > 0
+        assert len(await search_text(docs.store, TextQuery(("Start",)), [id_], 5)) > 0
         assert await docs.runner.pending() == []
 
 

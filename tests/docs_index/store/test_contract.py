@@ -8,7 +8,20 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
+from tests.docs_index.conftest import (
+    BASE,
+    chunks_of,
+    commit,
+    count_words,
+    definitions,
+    facts_of,
+    leased,
+    page,
+    search_text,
+    vectors,
+    version,
+    with_symbols,
+)
 from tests.patience import PATIENCE
 from websearch_gateway.docs_index.models import (
     Booking,
@@ -20,7 +33,7 @@ from websearch_gateway.docs_index.models import (
     Symbol,
     TextQuery,
 )
-from websearch_gateway.docs_index.store import pages, postgres
+from websearch_gateway.docs_index.store import database, pages, postgres
 from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.database import MOST_SEARCHES
 
@@ -28,8 +41,8 @@ NOW = 2e9
 
 
 async def found(docs, *phrases: str, versions, any: bool = False) -> list[str]:
-    hits = await docs.search_text(TextQuery(phrases, any), versions, 10)
-    return [chunk.content for chunk in await docs.chunks([hit.chunk_id for hit in hits])]
+    hits = await search_text(docs, TextQuery(phrases, any), versions, 10)
+    return [chunk.content for chunk in await chunks_of(docs, [hit.chunk_id for hit in hits])]
 
 
 async def test_a_version_is_created_once_and_takes_new_options(docs):
@@ -89,11 +102,11 @@ async def test_a_search_sees_only_the_versions_that_it_names(docs):
 async def test_a_replaced_page_is_found_only_by_its_new_text_and_keeps_equal_chunks(docs):
     id_ = await version(docs)
     task = await commit(docs, id_, page(f"{BASE}a.html", "Kept words.", "Former words."), vectors((1, 0), (0, 1)))
-    (kept,) = await docs.search_text(TextQuery(("kept",)), [id_], 10)
+    (kept,) = await search_text(docs, TextQuery(("kept",)), [id_], 10)
     assert len(await docs.known_vectors(task)) == 2
     await docs.start_generation(id_)
     await commit(docs, id_, page(f"{BASE}a.html", "New words.", "Kept words."), vectors((1, 1), (1, 0)))
-    (again,) = await docs.search_text(TextQuery(("kept",)), [id_], 10)
+    (again,) = await search_text(docs, TextQuery(("kept",)), [id_], 10)
     assert again.chunk_id == kept.chunk_id
     assert await found(docs, "former", versions=[id_]) == []
     assert await found(docs, "new", versions=[id_]) == ["New words."]
@@ -104,12 +117,12 @@ async def test_vectors_rank_by_cosine_and_follow_changes(docs):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "East.", "North."), vectors((1, 0), (0, 1)))
     near = await docs.search_vectors(vectors((0.9, 0.1)), [id_], 10)
-    assert [c.content for c in await docs.chunks([hit.chunk_id for hit in near])] == ["East.", "North."]
+    assert [c.content for c in await chunks_of(docs, [hit.chunk_id for hit in near])] == ["East.", "North."]
     assert abs(near[0].score - 0.994) < 0.01
     await docs.start_generation(id_)
     await commit(docs, id_, page(f"{BASE}a.html", "East.", "South."), vectors((1, 0), (0, -1)))
     near = await docs.search_vectors(vectors((0, -1)), [id_], 1)
-    assert [c.content for c in await docs.chunks([near[0].chunk_id])] == ["South."]
+    assert [c.content for c in await chunks_of(docs, [near[0].chunk_id])] == ["South."]
     assert await docs.search_vectors(np.ones((1, 3), np.float32), [id_], 1) == []
 
 
@@ -133,11 +146,11 @@ async def test_symbols_are_found_whole_by_their_last_part_and_in_any_case(docs):
         Symbol("c++", "heading", "c", 0),
     )
     await commit(docs, id_, draft)
-    (match,) = await docs.find_symbols(["asyncio.timeout"], [id_], 10)
-    assert (match.exact, (await docs.chunks([match.chunk_id]))[0].content) == (True, "Second.")
-    assert [m.name for m in await docs.find_symbols(["Timeout"], [id_], 10)] == ["asyncio.timeout"]
-    assert [m.exact for m in await docs.find_symbols(["--timeout", "c++"], [id_], 10)] == [True, True]
-    assert await docs.find_symbols(["c"], [id_], 10) == []
+    (match,) = await definitions(docs, ["asyncio.timeout"], [id_], 10)
+    assert (match.exact, (await chunks_of(docs, [match.chunk_id]))[0].content) == (True, "Second.")
+    assert [m.name for m in await definitions(docs, ["Timeout"], [id_], 10)] == ["asyncio.timeout"]
+    assert [m.exact for m in await definitions(docs, ["--timeout", "c++"], [id_], 10)] == [True, True]
+    assert await definitions(docs, ["c"], [id_], 10) == []
 
 
 async def test_titles_and_headings_are_shown_up_to_a_length(docs):
@@ -146,7 +159,7 @@ async def test_titles_and_headings_are_shown_up_to_a_length(docs):
     await commit(docs, id_, draft)
     (chunk,) = await docs.page_chunks(await docs.find_page(draft.url, [id_]))
     assert (len(chunk.page_title), [len(heading) for heading in chunk.heading_path]) == (300, [1, 300])
-    assert len(await docs.search_text(TextQuery(("grass",)), [id_], 10)) == 1
+    assert len(await search_text(docs, TextQuery(("grass",)), [id_], 10)) == 1
 
 
 async def test_of_many_names_that_end_alike_the_best_are_found(docs):
@@ -158,10 +171,10 @@ async def test_of_many_names_that_end_alike_the_best_are_found(docs):
     await commit(docs, id_, with_symbols(page(f"{BASE}few.html", "One."), *few))
     await commit(docs, other, with_symbols(page(f"{BASE}o.html", "One."), Symbol("o.timeout", "heading")))
     asked = ["module1.class299.timeout", "timeout", "z.timeout"]
-    names = [match.name for match in await docs.find_symbols(asked, [id_], 10)]
+    names = [match.name for match in await definitions(docs, asked, [id_], 10)]
     assert names[:4] == ["module1.class299.timeout", "z.timeout", "TIMEOUT", "z.Timeout"]
     assert len(names) == 10
-    assert [match.name for match in await docs.find_symbols(asked, [other], 10)] == ["o.timeout"]
+    assert [match.name for match in await definitions(docs, asked, [other], 10)] == ["o.timeout"]
 
 
 async def test_a_version_has_a_cap_of_names_that_end_alike_and_a_warning_names_its_site(docs, monkeypatch, caplog):
@@ -171,9 +184,9 @@ async def test_a_version_has_a_cap_of_names_that_end_alike_and_a_warning_names_i
         names = [Symbol(f"m{number}.c{n}.get", "api", "", 0) for n in range(2)]
         await commit(docs, id_, with_symbols(page(f"{BASE}{number}.html", "One."), *names, Symbol(f"m{number}", "api")))
     await commit(docs, other, with_symbols(page(f"{BASE}o.html", "One."), Symbol("o.get", "api")))
-    assert len(await docs.find_symbols(["get"], [id_], 100)) == 5
-    assert len(await docs.find_symbols(["get"], [id_, other], 100)) == 6
-    assert len(await docs.find_symbols(["m3"], [id_], 100)) == 1
+    assert len(await definitions(docs, ["get"], [id_], 100)) == 5
+    assert len(await definitions(docs, ["get"], [id_, other], 100)) == 6
+    assert len(await definitions(docs, ["m3"], [id_], 100)) == 1
     assert [record.message for record in caplog.records] == [
         "'crowded 1' defines 5 names that end in 'get'; further ones are left out"
     ]
@@ -416,7 +429,7 @@ async def test_the_last_of_several_copies_of_a_page_is_searched(docs):
     id_ = await version(docs)
     drafts = [page(f"{BASE}a.html", "Same here.", f"Only in {word}.") for word in ("first", "second")]
     await docs.put_pages(id_, [StoredPage(draft.url, draft, (), 1.0, None) for draft in drafts])
-    found = {word: await docs.search_text(TextQuery((word,)), [id_], 9) for word in ("first", "second", "same")}
+    found = {word: await search_text(docs, TextQuery((word,)), [id_], 9) for word in ("first", "second", "same")}
     assert [len(found[word]) for word in ("first", "second", "same")] == [0, 1, 1]
 
 
@@ -425,18 +438,18 @@ async def test_the_facts_of_a_page_are_its_title_path_and_number_of_chunks(docs)
     for number in range(3):
         await commit(docs, id_, page(f"{BASE}{number}.html", *(f"Text {n}." for n in range(number + 1))))
     ids = [await docs.find_page(f"{BASE}{number}.html", [id_]) for number in range(3)]
-    facts = await docs.page_facts([*ids, 999])
+    facts = await facts_of(docs, [*ids, 999])
     assert [(facts[id_].path, facts[id_].chunks) for id_ in ids] == [("0.html", 1), ("1.html", 2), ("2.html", 3)]
     assert {one.title for one in facts.values()} == {page(BASE, "Text").title}
-    assert await docs.page_facts([]) == {}
+    assert await facts_of(docs, []) == {}
 
 
 async def test_words_are_counted_in_every_form(docs):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "Two windows.", "A window and a door."))
-    counts = await docs.count_words(["window", "windows", "door", "gate"])
+    counts = await count_words(docs, ["window", "windows", "door", "gate"])
     assert counts == {"window": 2, "windows": 2, "door": 1}
-    assert await docs.count_words([]) == {}
+    assert await count_words(docs, []) == {}
 
 
 async def test_many_spellings_are_counted_as_few_are(docs):
@@ -447,8 +460,8 @@ async def test_many_spellings_are_counted_as_few_are(docs):
     spellings += [f"{letter}indow" for letter in "abcdefghijklmnopqrstuvwxyz"]
     few = {}
     for one in spellings:
-        few |= await docs.count_words([one])
-    assert await docs.count_words(spellings) == few
+        few |= await count_words(docs, [one])
+    assert await count_words(docs, spellings) == few
     assert {"window", "windows", "winding", "stair"} <= few.keys()
 
 
@@ -465,12 +478,12 @@ async def test_most_links_with_a_name_define_it_where_they_lead(docs):
     for _ in range(2):  # the second time replaces what the first found
         await docs.name_linked_pages(id_)
         names = ["sql_prepare", "Run", "more", "rare_name"]
-        found = {(one.name, one.kind, one.page_id) for one in await docs.find_symbols(names, [id_], 9)}
+        found = {(one.name, one.kind, one.page_id) for one in await definitions(docs, names, [id_], 9)}
         assert found == {
             ("sql_prepare", "link", await docs.find_page(target, [id_])),
             ("Run", "link", await docs.find_page(other, [id_])),
         }
-    assert len(await docs.find_symbols(["sql_prepare"], [id_], 9)) == 1
+    assert len(await definitions(docs, ["sql_prepare"], [id_], 9)) == 1
 
 
 async def test_a_linked_name_leads_to_its_section(docs):
@@ -482,8 +495,8 @@ async def test_a_linked_name_leads_to_its_section(docs):
         await commit(docs, id_, page(f"{BASE}{number}.html", f"{links} {number}"))
     await docs.name_linked_pages(id_)
     for name, text in (("run_zoo", "How a zoo is run."), ("clean_cage", "How a cage is cleaned.")):
-        first, *_ = await docs.find_symbols([name], [id_], 9)
-        assert (first.kind, (await docs.chunks([first.chunk_id]))[0].content) == ("link", text)
+        first, *_ = await definitions(docs, [name], [id_], 9)
+        assert (first.kind, (await chunks_of(docs, [first.chunk_id]))[0].content) == ("link", text)
 
 
 async def test_a_name_that_links_lead_to_several_pages_from_is_not_defined(docs):
@@ -493,7 +506,7 @@ async def test_a_name_that_links_lead_to_several_pages_from_is_not_defined(docs)
         for number in range(2):
             await commit(docs, id_, page(f"{BASE}{name}{number}.html", f"See [run_it]({BASE}{name}.html) {number}."))
     await docs.name_linked_pages(id_)
-    assert await docs.find_symbols(["run_it"], [id_], 9) == []
+    assert await definitions(docs, ["run_it"], [id_], 9) == []
 
 
 async def test_the_anchors_inside_a_chunk_are_kept_with_their_places(docs):
@@ -513,7 +526,7 @@ async def test_both_databases_rank_by_the_same_measure(docs):
     texts = ["window door door", "window " * 5, "door", "a window of a house with a roof and a wall", "roof roof wall"]
     for number, text in enumerate(texts):
         await commit(docs, id_, page(f"{BASE}{number}.html", text, title=f"Page {number}"))
-    found = await docs.search_text(TextQuery(("window", "roof"), any=True), [id_], 9)
+    found = await search_text(docs, TextQuery(("window", "roof"), any=True), [id_], 9)
     lengths = [len(text.split()) + len(["Page", "0", "A"]) for text in texts]
     weights = {word: postgres.idf(len(texts), sum(word in text for text in texts)) for word in ("window", "roof")}
     places = [{word: [(0, 1.0)] * text.split().count(word) for word in weights} for text in texts]
@@ -521,6 +534,16 @@ async def test_both_databases_rank_by_the_same_measure(docs):
         postgres.score(weights, held, length, mean(lengths)) for held, length in zip(places, lengths, strict=True)
     ]
     assert [one.score for one in found] == pytest.approx(sorted(filter(None, scores), reverse=True))
+
+
+async def test_a_search_for_any_phrase_looks_for_the_rare_ones_and_ranks_by_all(docs, monkeypatch):
+    monkeypatch.setattr(database, "MOST_MATCHED", 3)
+    id_ = await version(docs)
+    texts = ["rare", "rare common", *["common"] * 3, *["other"] * 20]
+    for number, text in enumerate(texts):
+        await commit(docs, id_, page(f"{BASE}{number}.html", text, title=f"Page {number}"))
+    assert await found(docs, "common", "rare", versions=[id_], any=True) == ["rare common", "rare"]
+    assert len(await found(docs, "common", "nowhere", versions=[id_], any=True)) == 4
 
 
 async def test_requests_to_a_host_are_booked_one_after_the_other(docs, clock):
@@ -568,8 +591,8 @@ async def test_searches_and_commits_run_at_the_same_time(docs):
 
     async def read() -> None:
         for _ in range(40):
-            hits = await docs.search_text(TextQuery(("number",)), [id_], 100)
-            assert len(await docs.chunks([hit.chunk_id for hit in hits])) == len(hits)
+            hits = await search_text(docs, TextQuery(("number",)), [id_], 100)
+            assert len(await chunks_of(docs, [hit.chunk_id for hit in hits])) == len(hits)
 
     await asyncio.gather(write(), read(), read())
     assert (await docs.version(id_)).page_count == 40

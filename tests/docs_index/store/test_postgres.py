@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from tests.docs_index.conftest import empty_database
+from websearch_gateway.docs_index.store.database import MOST_SEARCHES
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
 
 CRAWLERS = 4
@@ -70,3 +71,30 @@ async def test_a_search_cancelled_before_its_statement_began_is_stopped_too(post
             await search
         assert ended.is_set()
         assert await store.versions() == []
+
+
+async def test_a_cancelled_search_that_waits_for_a_thread_ends_at_once_and_never_begins(postgresql_server):
+    empty_database(postgresql_server)
+    store = PostgresDocs(postgresql_server.url, "tests/1")
+    all_busy, go_on, begun = Barrier(MOST_SEARCHES + 1), Event(), Event()
+
+    def busy(_):
+        all_busy.wait(MOST_SECONDS)
+        go_on.wait(MOST_SECONDS)
+
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(store.close)
+        stack.callback(go_on.set)
+        await store.versions()
+        searches = [asyncio.create_task(store.file.search(busy)) for _ in range(MOST_SEARCHES)]
+        await asyncio.to_thread(all_busy.wait, MOST_SECONDS)
+        waiting = asyncio.create_task(store.file.search(lambda _: begun.set()))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert not any(search.done() for search in searches)
+        go_on.set()
+        await asyncio.gather(*searches)
+        await store.searching(lambda db: db.execute("SELECT 1").fetchall())
+    assert not begun.is_set()

@@ -5,9 +5,10 @@ from contextlib import closing
 
 import pytest
 
-from tests.docs_index.conftest import BASE, commit, page, version, with_symbols
+from tests.docs_index.conftest import BASE, commit, page, search_text, version, with_symbols
 from websearch_gateway.docs_index.models import Symbol, TextQuery
 from websearch_gateway.docs_index.store import sqlite as sqlite_schema
+from websearch_gateway.docs_index.store.docs import find_symbols
 from websearch_gateway.docs_index.store.sqlite import SqliteDatabase, SqliteDocs
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.sql import migrate
@@ -35,7 +36,7 @@ async def test_a_file_whose_texts_were_indexed_in_another_way_is_indexed_again(t
             connection.execute(f"ALTER TABLE versions DROP COLUMN {later}")
         connection.execute("PRAGMA user_version = 2")
     store = SqliteDocs(tmp_path / "docs.db", "tests/1")
-    assert len(await store.search_text(TextQuery(("创建索引",)), [one], 10)) == 1
+    assert len(await search_text(store, TextQuery(("创建索引",)), [one], 10)) == 1
     await store.close()
 
 
@@ -52,8 +53,7 @@ async def test_the_definitions_of_a_name_cost_as_much_among_many_that_end_alike_
         with closing(sqlite3.connect(tmp_path / f"{count}.db")) as connection:
             looks = []
             connection.set_progress_handler(lambda looks=looks: looks.append(1), 100)
-            find = SqliteDocs.find_symbols.__wrapped__
-            assert len(find(store, SqliteDatabase(connection), [name], [one], 100)) == 100
+            assert len(find_symbols(SqliteDatabase(connection), [name], [one], 100)) == 100
             steps.append(len(looks))
     assert steps[1] < 2 * steps[0]
 

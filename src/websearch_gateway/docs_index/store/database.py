@@ -89,11 +89,15 @@ class Database(Protocol):
         ...
 
     def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
-        """See `SqlDocs.search_text`."""
+        """The chunks that contain the phrases, best first. Words match by their stems, without regard to case.
+
+        The fields are the page's title, the heading path, the parts of compound names, code, and the text; they
+        weigh 8, 6, 2, 2 and 1.
+        """
         ...
 
     def count_words(self, words: Sequence[str]) -> dict[str, int]:
-        """See `SqlDocs.count_words`."""
+        """How many chunks hold each word in some form, up to a limit. Words that none holds are left out."""
         ...
 
     def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
@@ -328,7 +332,25 @@ def fts5_stems(words: Sequence[str]) -> list[str]:
     return found
 
 
-def match_expression(query: TextQuery) -> str:
-    """An FTS5 expression; "" if no phrase holds a letter or digit (https://sqlite.org/fts5.html, section 3)."""
+def match_phrases(query: TextQuery) -> list[str]:
+    """The phrases of a query in FTS5's syntax, without those that hold no letter or digit
+    (https://sqlite.org/fts5.html, section 3)."""
     phrases = [words for phrase in query.phrases if (words := " ".join(_WORD.findall(split_cjk(phrase))))]
-    return (" OR " if query.any else " AND ").join(f'"{words}"' for words in dict.fromkeys(phrases))
+    return [f'"{words}"' for words in dict.fromkeys(phrases)]
+
+
+MOST_MATCHED = 5_000
+"""A search for any of several phrases looks for the rarest ones, until that many chunks hold one. Each further thousand
+costs a millisecond."""
+
+
+def rarest(counts: Mapping[str, int]) -> list[str]:
+    """The phrases to look for, of all with how many chunks hold them: the rarest in any case."""
+    found: list[str] = []
+    total = 0
+    for phrase in sorted(filter(counts.get, counts), key=counts.__getitem__):
+        total += counts[phrase]
+        if found and total > MOST_MATCHED:
+            break
+        found.append(phrase)
+    return found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from websearch_gateway.docs_index.models import (
     Chunk,
@@ -15,7 +15,6 @@ from websearch_gateway.docs_index.models import (
     StoredPage,
     Symbol,
     SymbolMatch,
-    TextQuery,
     UrlTask,
 )
 from websearch_gateway.docs_index.store.crawls import MOST_ALIASES, Frontier, Versions, finish_page, url_ids
@@ -44,6 +43,8 @@ from websearch_gateway.docs_index.store.pages import (
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
+
+T = TypeVar("T")
 
 MOST_CHUNKS = 2**31 - 1
 LONGEST_TITLE = 300
@@ -81,13 +82,16 @@ def _values(name: str, versions: Sequence[int], limit: int) -> tuple[int | str, 
     return (name, name, *rest, name, *rest, last_part(name), *rest)
 
 
-def _page_chunks(db: Database, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
+def page_chunks(db: Database, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
+    """The chunks of a page whose ordinals are in `start` <= ordinal < `stop`, in order; to the end without it."""
     where = "WHERE page_id = ? AND ordinal >= ? AND ordinal < ? ORDER BY ordinal"
     most = MOST_CHUNKS if stop is None else stop
     return _chunks(db, db.execute(f"{_CHUNK} {where}", (page_id, start, most)).fetchall())
 
 
-def _chunks(db: Database, rows: Sequence[tuple[Any, ...]]) -> list[Chunk]:
+def _chunks(db: Database, rows: Sequence[tuple[Any, ...]], *, with_text: bool = True) -> list[Chunk]:
+    if not with_text:
+        return [_chunk(row, "") for row in rows]
     until: dict[bytes, int] = {}
     for row in rows:
         until[row[-1]] = max(until.get(row[-1], 0), row[_STOP])
@@ -120,72 +124,61 @@ def _cut(title: str) -> str:
     return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
 
 
+def find_symbols(db: Database, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
+    """Definitions of these names: exact ones first, then those whose last part (`timeout`) or whole name match
+    without regard to case."""
+    if not versions:
+        return []
+    found: dict[SymbolMatch, None] = {}
+    within = f"version_id IN ({marks(versions)})"
+    for name in dict.fromkeys(names):
+        rows = db.execute(_DEFINITIONS.format(within=within), _values(name, versions, limit))
+        found |= dict.fromkeys(
+            SymbolMatch(found_name, kind, chunk, page, version, found_name in names, anchor)
+            for found_name, kind, chunk, page, version, anchor in rows
+        )
+    folded = {name.casefold() for name in names}
+    order = {"link": 0, "api": 0, "option": 1, "heading": 2}
+    ranked = sorted(
+        found, key=lambda m: (not m.exact, m.name.casefold() not in folded, order[m.kind], len(m.name), m.chunk_id)
+    )
+    return ranked[:limit]
+
+
+def load_chunks(db: Database, ids: Sequence[int], *, with_text: bool = True) -> list[Chunk]:
+    """The chunks with these ids, in the order of `ids`. Missing ones are left out."""
+    if not ids:
+        return []
+    rows = db.execute(f"{_CHUNK} WHERE chunks.id IN ({marks(ids)})", tuple(ids)).fetchall()
+    by_id = {chunk.id: chunk for chunk in _chunks(db, rows, with_text=with_text)}
+    return [by_id[id_] for id_ in ids if id_ in by_id]
+
+
+def page_facts(db: Database, page_ids: Sequence[int]) -> Mapping[int, PageFacts]:
+    """The title, path and size of each page. Missing ones are left out."""
+    facts: dict[int, PageFacts] = {}
+    for start in range(0, len(page_ids), MOST_VALUES):
+        some = page_ids[start : start + MOST_VALUES]
+        query = f"""
+            SELECT id, title, path, (SELECT count(*) FROM chunks WHERE page_id = pages.id) FROM pages
+            WHERE id IN ({marks(some)})
+        """
+        facts.update((page_id, PageFacts(*rest)) for page_id, *rest in db.execute(query, some))
+    return facts
+
+
 class Searches(Transacted):
     """The part of `SqlDocs` that searches the committed chunks of given versions; with none it finds nothing."""
 
-    @search
-    def search_text(self, db: Database, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
-        """The chunks that contain the phrases, best first. Words match by their stems, without regard to case.
-
-        The fields are the page's title, the heading path, the parts of compound names, code, and the text; they
-        weigh 8, 6, 2, 2 and 1.
-        """
-        return db.search_text(query, versions, limit)
-
-    @search
-    def find_symbols(
-        self, db: Database, names: Sequence[str], versions: Sequence[int], limit: int
-    ) -> list[SymbolMatch]:
-        """Definitions of these names: exact ones first, then those whose last part (`timeout`) or whole name match
-        without regard to case."""
-        if not versions:
-            return []
-        found: dict[SymbolMatch, None] = {}
-        within = f"version_id IN ({marks(versions)})"
-        for name in dict.fromkeys(names):
-            rows = db.execute(_DEFINITIONS.format(within=within), _values(name, versions, limit))
-            found |= dict.fromkeys(
-                SymbolMatch(found_name, kind, chunk, page, version, found_name in names, anchor)
-                for found_name, kind, chunk, page, version, anchor in rows
-            )
-        folded = {name.casefold() for name in names}
-        order = {"link": 0, "api": 0, "option": 1, "heading": 2}
-        ranked = sorted(
-            found, key=lambda m: (not m.exact, m.name.casefold() not in folded, order[m.kind], len(m.name), m.chunk_id)
-        )
-        return ranked[:limit]
-
-    @search
-    def chunks(self, db: Database, ids: Sequence[int]) -> list[Chunk]:
-        """The chunks with these ids, in the order of `ids`. Missing ones are left out."""
-        if not ids:
-            return []
-        rows = db.execute(f"{_CHUNK} WHERE chunks.id IN ({marks(ids)})", tuple(ids)).fetchall()
-        by_id = {chunk.id: chunk for chunk in _chunks(db, rows)}
-        return [by_id[id_] for id_ in ids if id_ in by_id]
-
-    @search
-    def page_facts(self, db: Database, page_ids: Sequence[int]) -> Mapping[int, PageFacts]:
-        """The title, path and size of each page. Missing ones are left out."""
-        facts: dict[int, PageFacts] = {}
-        for start in range(0, len(page_ids), MOST_VALUES):
-            some = page_ids[start : start + MOST_VALUES]
-            query = f"""
-                SELECT id, title, path, (SELECT count(*) FROM chunks WHERE page_id = pages.id) FROM pages
-                WHERE id IN ({marks(some)})
-            """
-            facts.update((page_id, PageFacts(*rest)) for page_id, *rest in db.execute(query, some))
-        return facts
-
-    @search
-    def count_words(self, db: Database, words: Sequence[str]) -> Mapping[str, int]:
-        """How many chunks hold each word in some form, up to a limit. Words that none holds are left out."""
-        return db.count_words(words)
+    async def searching(self, action: Callable[[Database], T]) -> T:
+        """The result of `action`, which only reads, in one transaction, beside others and in turn."""
+        async with self._turn():
+            return await self.file.search(action)
 
     @search
     def page_chunks(self, db: Database, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
         """The chunks of a page whose ordinals are in `start` <= ordinal < `stop`, in order; to the end without it."""
-        return _page_chunks(db, page_id, start, stop)
+        return page_chunks(db, page_id, start, stop)
 
     @search
     def find_section(self, db: Database, section_id: str) -> Chunk | None:
@@ -240,7 +233,7 @@ class Searches(Transacted):
             ) LIMIT ?
         """
         ids = [row[0] for row in db.execute(query, (version_id, self._embedder, limit))]
-        return [(page_id, _page_chunks(db, page_id)) for page_id in ids]
+        return [(page_id, page_chunks(db, page_id)) for page_id in ids]
 
 
 def _put(db: Database, version_id: int, stored: Sequence[tuple[StoredPage, PreparedPage]], embedder: str) -> None:

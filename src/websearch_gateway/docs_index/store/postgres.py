@@ -11,7 +11,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,6 +27,7 @@ from websearch_gateway.docs_index.store.database import (
     Transactions,
     Turn,
     fts5_stems,
+    rarest,
 )
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.store.pages import stored_rows
@@ -249,29 +250,29 @@ class PostgresThreads:
 
     async def write(self, action: Callable[[PostgresDatabase], T]) -> T:
         """See `Transactions`."""
-        return await self._start(self._threads, action, _Use())
+        return await asyncio.wrap_future(self._start(self._threads, action, _Use()))
 
     read = write
 
     async def search(self, action: Callable[[PostgresDatabase], T]) -> T:
         """See `Transactions`."""
         use = _Use()
-        running = self._start(self._searchers, action, use)
+        job = self._start(self._searchers, action, use)
+        running = asyncio.wrap_future(job)
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
-            while not running.done():  # a cancel that arrives between two statements stops none
-                await asyncio.to_thread(use.stop)
-                await asyncio.wait([running], timeout=STOP_AGAIN_SECONDS)
-            await asyncio.gather(running, return_exceptions=True)
+            if not job.cancel():  # it has begun
+                while not running.done():  # a cancel that arrives between two statements stops none
+                    await asyncio.to_thread(use.stop)
+                    await asyncio.wait([running], timeout=STOP_AGAIN_SECONDS)
+                await asyncio.gather(running, return_exceptions=True)
             raise
 
-    def _start(
-        self, threads: ThreadPoolExecutor, action: Callable[[PostgresDatabase], T], use: _Use
-    ) -> asyncio.Future[T]:
+    def _start(self, threads: ThreadPoolExecutor, action: Callable[[PostgresDatabase], T], use: _Use) -> Future[T]:
         if self._closed:
             raise StateUnavailable("The documentation index is closed.")
-        return asyncio.get_running_loop().run_in_executor(threads, self._act, action, use)
+        return threads.submit(self._act, action, use)
 
     async def close(self) -> None:
         """See `Transactions`."""
@@ -425,7 +426,10 @@ class PostgresDatabase:
             f"ln(1 + {total + 0.5} / {count + 0.5}) * ts_rank({_WEIGHTS}, words, phraseto_tsquery('simple', %s), 1)"
             for count in found
         )
-        match = (" || " if query.any else " && ").join("phraseto_tsquery('simple', %s)" for _ in wanted)
+        counts = dict(zip(wanted, found, strict=True))
+        lexemes = [word for one in wanted for word in one.split()]
+        required = (rarest(counts) or wanted) if query.any else wanted
+        match = (" || " if query.any else " && ").join("phraseto_tsquery('simple', %s)" for _ in required)
         rows = self._connection.execute(
             f"""
             SELECT id, page_id, version_id, length, (
@@ -434,9 +438,11 @@ class PostgresDatabase:
             ) FROM chunks
             WHERE words @@ ({match}) AND version_id = ANY(%s) ORDER BY {ranks} DESC, id LIMIT %s
             """,
-            [[word for one in wanted for word in one.split()], *wanted, list(versions), *wanted, RANKED_AGAIN * limit],
+            [lexemes, *required, list(versions), *wanted, RANKED_AGAIN * limit],
         )
-        weights = {one: idf(total, count) for one, count in zip(wanted, found, strict=True)}
+        # SQLite's expression for the same search names the required phrases twice.
+        twice = set(required) if len(required) < len(wanted) else set()
+        weights = {one: idf(total, count) * (1 + (one in twice)) for one, count in counts.items()}
         scored = [
             ScoredChunk(id_, page_id, version_id, score(weights, _places(held), length, mean))
             for id_, page_id, version_id, length, held in rows

@@ -26,7 +26,8 @@ from websearch_gateway.docs_index.store.database import (
     Turn,
     fts5_stems,
     marks,
-    match_expression,
+    match_phrases,
+    rarest,
     unpack_vectors,
 )
 from websearch_gateway.docs_index.store.docs import SqlDocs
@@ -340,8 +341,9 @@ class _Connection:
             self._connection.close()
 
 
-FEW_WORDS, LEAST_ALIKE = 50, 4
-"""More words than a query has are spellings of one: so many that begin alike are looked up together."""
+FEW_WORDS, LEAST_ALIKE, ALIKE_LETTERS = 50, 8, 3
+"""More words than a query has are spellings of one. So many that begin with the same letters are looked up together,
+ten times faster than one by one."""
 _COLUMNS = ", ".join(COLUMNS)
 _UNINDEX = f"INSERT INTO chunks_fts (chunks_fts, rowid, {_COLUMNS}) VALUES ('delete', ?, ?, ?, ?, ?, ?)"
 _INDEX = f"INSERT INTO chunks_fts (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
@@ -374,37 +376,31 @@ class SqliteDatabase:
 
     def count_words(self, words: Sequence[str]) -> dict[str, int]:
         """See `Database`."""
-        counted = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
-        alike = [word for word in words if word.isascii() and word.isalnum()] if len(words) > FEW_WORDS else []
-        counts, read = self._listed(dict(zip(alike, fts5_stems(alike), strict=True)))
-        for word in words:
-            if word not in read:
-                counts[word] = self.execute(counted, (f'"{word}"', MOST_COUNTED)).fetchone()[0]
-        return {word: counts[word] for word in words if counts.get(word)}
-
-    def _listed(self, stems: Mapping[str, str]) -> tuple[dict[str, int], set[str]]:
-        """The counts of words by their stems, and the words that were looked up.
-
-        Where several begin alike, one look through that part of the index is ten times faster than one for each.
-        """
-        if stems:
-            self.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, chunks_fts, row)")
+        stems = dict(zip(words, fts5_stems(words), strict=True)) if len(words) > FEW_WORDS else {}
         groups: defaultdict[str, list[str]] = defaultdict(list)
-        for word, stem in stems.items():
-            groups[stem[:2]].append(word)
-        found: dict[str, int] = {}
-        read: set[str] = set()
+        for word in stems:
+            if word.isascii() and word.isalnum():
+                groups[stems[word][:ALIKE_LETTERS]].append(word)
+        counts: dict[str, int] = {}
+        rest = dict.fromkeys(words)
         for group in groups.values():
-            if len(group) < LEAST_ALIKE:
-                continue
-            wanted = {stems[word] for word in group}
-            rows = self.execute(
-                "SELECT term, doc FROM temp.terms WHERE term BETWEEN ? AND ?", (min(wanted), max(wanted))
-            )
-            docs = {term: doc for term, doc in rows if term in wanted}
-            found |= {word: min(docs[stems[word]], MOST_COUNTED) for word in group if stems[word] in docs}
-            read.update(group)
-        return found, read
+            if len(group) >= LEAST_ALIKE:
+                docs = self._docs([stems[word] for word in group])
+                counts |= {word: min(docs[stems[word]], MOST_COUNTED) for word in group if stems[word] in docs}
+                for word in group:
+                    del rest[word]
+        quoted = [f'"{word}"' for word in rest]
+        found = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
+        if len(rest) > FEW_WORDS and not self.execute(found, (" OR ".join(quoted), 1)).fetchone()[0]:
+            return counts
+        single = zip(rest, (self.execute(found, (one, MOST_COUNTED)).fetchone()[0] for one in quoted), strict=True)
+        return counts | {word: count for word, count in single if count}
+
+    def _docs(self, stems: Sequence[str]) -> dict[str, int]:
+        """How many chunks hold each of some stems that begin alike, by one look through that part of the index."""
+        self.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, chunks_fts, row)")
+        rows = self.execute("SELECT term, doc FROM temp.terms WHERE term BETWEEN ? AND ?", (min(stems), max(stems)))
+        return dict(rows)
 
     def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
         """See `Database`."""
@@ -414,8 +410,10 @@ class SqliteDatabase:
 
     def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `Database`."""
-        if not (expression := match_expression(query)) or not versions:
+        phrases = match_phrases(query)
+        if not phrases or not versions:
             return []
+        expression = self._any_of(phrases) if query.any else " AND ".join(phrases)
         # Looking up the version of each match costs more than the search, so a search of all versions skips it.
         everywhere = {row[0] for row in self.execute("SELECT id FROM versions")} <= set(versions)
         where = f"AND (SELECT version_id FROM chunks WHERE id = chunks_fts.rowid) IN ({marks(versions)})"
@@ -429,6 +427,13 @@ class SqliteDatabase:
             (expression, *([] if everywhere else versions), limit),
         )
         return [ScoredChunk(*row) for row in rows]
+
+    def _any_of(self, phrases: Sequence[str]) -> str:
+        """An expression that finds chunks by their rare phrases, and ranks them by all."""
+        counted = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?"
+        rare = rarest({one: self.execute(counted, (one,)).fetchone()[0] for one in phrases})
+        every = " OR ".join(phrases)
+        return every if len(rare) in (0, len(phrases)) else f"({' OR '.join(rare)}) AND ({every})"
 
 
 class MemoryVectors:
