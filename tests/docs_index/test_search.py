@@ -167,6 +167,17 @@ async def test_a_section_with_more_words_of_the_query_is_shown_in_place_of_the_d
         assert found.url == f"{BASE}a.html#{shown}"
 
 
+async def test_a_name_of_several_words_is_defined_where_it_ends_a_longer_one(docs, ranker):
+    id_ = await version(docs)
+    for number in range(3):
+        text = "A map entry has or_insert. Call or_insert on the entry of a map."
+        await commit(docs, id_, page(f"{BASE}{number}.html", text, text, title="Map entry or_insert"))
+    draft = page(f"{BASE}entry.html", "About entries.", "`or_insert(value)` puts a value.", title="Entry")
+    await commit(docs, id_, with_symbols(draft, Symbol("std::Entry::or_insert", "api", "or_insert", 1)))
+    found = await ranker.search("map entry or_insert", VECTOR, await docs.versions())
+    assert found[0].url == f"{BASE}entry.html#or_insert"
+
+
 async def test_a_long_definition_is_shown_from_its_beginning(docs, ranker):
     id_ = await version(docs)
     text = f"`Admin.columns`\n\nSays which columns are shown.\n\n```\ncolumns = ['a']\n```\n\n{LONG}"

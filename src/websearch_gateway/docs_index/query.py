@@ -332,6 +332,12 @@ def _ends_with(name: str, ending: str) -> bool:
     return name == ending or (name.endswith(ending) and name[-len(ending) - 1] in _SEPARATORS)
 
 
+def best_definition(query: Query, page: RankedPage) -> SymbolMatch | None:
+    """The first of the definitions on a page that is surely the one of a name in the query."""
+    surely = (one for one in page.defined if any(_is_in(name, (one.name,)) for name in (*query.certain, *query.whole)))
+    return next(surely, None) or next((one for one in page.defined if one.exact), None)
+
+
 def _names_defined(query: Query, page: RankedPage) -> int:
     """How many unambiguous names of the query a page defines, in the same spelling; a heading counts half."""
     strong = {match.name for match in page.defined if match.kind != "heading"}
@@ -340,5 +346,7 @@ def _names_defined(query: Query, page: RankedPage) -> int:
 
 
 def _is_in(name: str, defined: Collection[str]) -> bool:
-    """Whether a name is defined: in the same spelling, or with more before a name of several parts (`Vec::drain`)."""
-    return name in defined or (bool(_PARTS.search(name)) and any(_ends_with(one, name) for one in defined))
+    """Whether a name is defined: in the same spelling, or with more before a name of several parts or words
+    (`Vec::drain`, `or_insert`)."""
+    is_special = _PARTS.search(name) or _COMPOUND.search(name.strip("_"))
+    return name in defined or (bool(is_special) and any(_ends_with(one, name) for one in defined))

@@ -20,6 +20,7 @@ from websearch_gateway.docs_index.query import (
     MOST_UNKNOWN,
     Query,
     RankedPage,
+    best_definition,
     is_navigation,
     newest_first,
     parse,
@@ -155,10 +156,13 @@ class Ranker:
         place = {version.id: rank for rank, version in enumerate(newest_first(versions))}
         alike = _most_alike(versions)
         first = _pages(db, query, near, list(by_id), CANDIDATES * alike)[: (limit + SPARE) * alike]
-        chunks = {chunk.id: chunk for chunk in load_chunks(db, [_best_chunk(page) for page in first], with_text=False)}
+        chunks = {
+            chunk.id: chunk for chunk in load_chunks(db, [_best_chunk(query, page) for page in first], with_text=False)
+        }
         groups: dict[tuple[str, str], list[tuple[RankedPage, Chunk]]] = {}
         for page in first:
-            if (chunk := chunks.get(_best_chunk(page))) and self._is_open(chunk.url):
+            chunk = chunks.get(_best_chunk(query, page))  # None if it was removed after the vectors were compared
+            if chunk and self._is_open(chunk.url):
                 key = by_id[page.version_id].name, _FORMAT.sub("", chunk.path)
                 groups.setdefault(key, []).append((page, chunk))
         ordered: list[list[tuple[RankedPage, Chunk]]] = []
@@ -231,13 +235,14 @@ def _chunk_to_show(db: Database, query: Query, page: RankedPage) -> Chunk:
     """The chunk that defines a name in the query, unless another one has more words of the query; else the best that is
     no list of links.
     """
-    (first,) = load_chunks(db, [_best_chunk(page)])
-    others = [id_ for id_ in page.chunk_ids if id_ != first.id][:MOST_COMPARED]
+    best = _best_chunk(query, page)
+    others = [id_ for id_ in page.chunk_ids if id_ != best][:MOST_COMPARED]
     if page.defined and others and len(query.phrases) > 1:
-        (other,) = load_chunks(db, others[:1])
-        texts = (" ".join((*one.heading_path, one.content)) for one in (first, other))
-        defines, asks = (len(set(query_terms(query.text)).intersection(one)) for one in tokens_of_each(texts))
-        return other if asks > defines else first
+        found, terms = load_chunks(db, [best, others[0]]), set(query_terms(query.text))
+        texts = (" ".join((*one.heading_path, one.content)) for one in found)
+        held = [len(terms.intersection(one)) for one in tokens_of_each(texts)]
+        return found[held.index(max(held))]
+    (first,) = load_chunks(db, [best])
     if is_navigation(first.content):
         return next((one for one in load_chunks(db, others) if not is_navigation(one.content)), first)
     return first
@@ -336,9 +341,10 @@ def _most_alike(versions: Sequence[SiteVersion]) -> int:
     return min(MOST_VERSIONS, max(Counter(version.name for version in versions).values(), default=1))
 
 
-def _best_chunk(page: RankedPage) -> int:
+def _best_chunk(query: Query, page: RankedPage) -> int:
     """The id of the chunk that defines a name in the query, else of the best chunk."""
-    return next((match.chunk_id for match in page.defined if match.exact), page.chunk_ids[0])
+    match = best_definition(query, page)
+    return match.chunk_id if match else page.chunk_ids[0]
 
 
 def _candidate(
