@@ -5,7 +5,8 @@ from __future__ import annotations
 import colorsys
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import TypeVar
@@ -579,55 +580,86 @@ def _is_zero_percent(length: str) -> bool:
     return length.strip().endswith("%") and not fraction(length)
 
 
-_LINK_BLUE = {"color": "#0000ee"}
 _INK = frozenset({"color", "text-fill-color", "background", "background-image", "background-clip"})
-_INHERITED = _INK | {"font", "font-size"}
+_FONT = frozenset({"font", "font-size"})
+_INHERITED = _INK | _FONT
 _HELPERS = _MOVEMENT | {
     *("position", "overflow", "contain", "backface-visibility", "padding", "padding-top", "padding-bottom"),
 }
 """Properties that hide nothing alone."""
 _MOST_PAIRS = 1_000
+_MOST_EXPANDED = 50
+_ANYTHING = "var(...)"
+_USED = re.compile(r"var\(\s*+(--[\w-]++)")
+
+VARIABLE = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,([^()]*+(?:\([^()]*+\)[^()]*+)*+))?\)")
+"""The use of a variable: its name, and what stands for it where it has no value."""
 
 
-def watched(declared: Set[tuple[str, str]], outer: TextStyle) -> Set[str]:
-    """The properties that decide what is hidden, if a page declares no others values than these.
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What can hide text on a page: `names` of properties and variables, and the declarations that are `suspicious`.
 
-    Most pages hide text by one or two of them. `--` stands for all variables.
+    An element without suspicious declarations, itself and on those around it, is visible. `links`: it may be hidden by
+    the colour of links.
+    """
+
+    names: Set[str]
+    suspicious: Set[tuple[str, str]]
+    links: bool
+
+
+def watched(declared: Set[tuple[str, str]], outer: TextStyle) -> Watched:
+    """What to watch if a page declares no other values than these. Most pages hide text by one or two properties.
 
     Args:
         outer: the style of text without declarations.
     """
-    found = {name for name, value in declared if _could_hide(name, value)}
-    if _may_blend(declared, outer):
-        found |= _INK
-    if not _INHERITED.isdisjoint(found - _INK):
-        found |= _INHERITED - _INK
-    if any("var(" in value for _, value in declared):
-        found.add("--")
-    return found | _HELPERS if found else found
+    variables: defaultdict[str, list[str]] = defaultdict(list)
+    for name, value in declared:
+        if name[:2] == "--":
+            variables[name].append(value)
+    expanded = {one: list(_expanded(one[1], variables)) for one in declared if one[0][:2] != "--"}
+    blending, links = _blending(expanded, outer)
+    suspicious = blending | {
+        (name, value) for (name, value), ones in expanded.items() if any(_could_hide(name, one) for one in ones)
+    }
+    found = {name for name, _ in suspicious}
+    for together in (_INK, _FONT):
+        found |= together if not together.isdisjoint(found) else frozenset()
+    if found:
+        found |= _HELPERS
+    asked = [value for name, value in declared if name in found]
+    while asked:
+        new = {name for name in _USED.findall(asked.pop()) if name not in found}
+        found |= new
+        asked.extend(value for name in new for value in variables[name])
+    return Watched(found, suspicious, links)
 
 
-def relevant(declared: Iterable[Declaration], names: Set[str]) -> tuple[Declaration, ...]:
-    """The declarations of properties in `names`, which come from `watched`."""
-    return tuple(one for one in declared if (one[0] if one[0][:2] != "--" else "--") in names)
-
-
-def decides(declared: Iterable[Declaration], names: Set[str]) -> bool:
-    """Whether one of the `relevant` declarations can hide an element or is inherited; others only reveal one."""
-    return any(
-        name in _INHERITED or name[:2] == "--" or _could_hide(name, value) or (name == "position" and "color" in names)
-        for name, value, _ in declared
-    )
+def _expanded(value: str, variables: Mapping[str, list[str]]) -> Iterator[str]:
+    """The value with each combination of values for its variables."""
+    open_values = [value]
+    for _ in range(_MOST_EXPANDED):
+        if not open_values:
+            return
+        value = open_values.pop()
+        if (used := VARIABLE.search(value)) is None or len(value) > LONGEST_CACHED:
+            yield value
+            continue
+        values = [*variables.get(used[1], ()), used[2] or "?"]
+        open_values += (value[: used.start()] + one + value[used.end() :] for one in values)
+    yield _ANYTHING
 
 
 @lru_cache(maxsize=5_000)
 def _could_hide(name: str, value: str) -> bool:
     """Whether a declaration hides text alone or together with others, the colour of text aside."""
-    if name in _INK or name[:2] == "--":
+    if name in _INK:
         return False
-    if "var(" in value:
+    if value == _ANYTHING:
         return True
-    if name in _INHERITED:
+    if name in _FONT:
         small, large = (TextStyle(size=size).within({name: value}).size for size in (EM_PX, 10 * EM_PX))
         return small <= UNREADABLE_FONT_PX or (small < EM_PX and small != large)
     if name == "opacity":
@@ -636,16 +668,25 @@ def _could_hide(name: str, value: str) -> bool:
     return is_closed(style) or is_buried(style)
 
 
-def _may_blend(declared: Iterable[tuple[str, str]], outer: TextStyle) -> bool:
-    """Whether text in one of the declared colours would be invisible on one of the declared backgrounds."""
-    colors, backgrounds = {outer.color, color(_LINK_BLUE["color"])}, {outer.background}
-    for name, value in declared:
-        if name in _INK:
-            if "var(" in value or value == "currentcolor":
-                return True
+def _blending(expanded: Mapping[tuple[str, str], list[str]], outer: TextStyle) -> tuple[Set[tuple[str, str]], bool]:
+    """The declarations of colours and backgrounds of which one hides text on another, and whether links are hidden."""
+    link = color("#0000ee")
+    inks: defaultdict[Rgba | None, list[tuple[str, str]]] = defaultdict(list, {outer.color: [], link: []})
+    papers: defaultdict[Rgba | None, list[tuple[str, str]]] = defaultdict(list, {outer.background: []})
+    found: set[tuple[str, str]] = set()
+    for declaration in (one for one in expanded if one[0] in _INK):
+        name = declaration[0]
+        for value in expanded[declaration]:
+            if value in (_ANYTHING, "currentcolor"):
+                found.add(declaration)
             style = TextStyle().within({name: value})
-            colors.add(style.color)
-            backgrounds.add(style.background)
-    if len(colors) * len(backgrounds) > _MOST_PAIRS:
-        return True
-    return any(TextStyle(ink, paper).is_invisible for ink in colors for paper in backgrounds)
+            inks[style.color].append(declaration)
+            papers[style.background].append(declaration)
+    if len(inks) * len(papers) > _MOST_PAIRS:
+        return {one for one in expanded if one[0] in _INK}, True
+    hidden = [(ink, paper) for ink in inks for paper in papers if TextStyle(ink, paper).is_invisible]
+    for ink, paper in hidden:
+        found.update(inks[ink])
+        if ink and ink[3] > FAINT:
+            found.update(papers[paper])
+    return found, any(ink == link for ink, _ in hidden)

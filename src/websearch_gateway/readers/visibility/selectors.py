@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,8 @@ from websearch_gateway.readers.visibility.looks import (
     Style,
     TextStyle,
     cached_if_short,
-    decides,
     is_buried,
     is_closed,
-    relevant,
     watched,
 )
 
@@ -43,27 +41,17 @@ _STEP_NAMES = {"odd": "2n+1", "even": "2n"}
 class Name:
     """What many elements have in common for rules: the tag, and the classes, ids and conditions that rules mention.
 
-    `keys` has them in the format of `Compound.keys`, and `bits` those that rules ask of ancestors. `rules` may hide
-    such an element, `others` may only reveal it.
+    `keys` has them in the format of `Compound.keys`, and `bits` those that rules ask of ancestors.
     """
 
-    __slots__ = ("bits", "defaults", "keys", "others", "rules", "tag")
+    __slots__ = ("bits", "defaults", "keys", "rules", "tag")
 
-    def __init__(
-        self,
-        tag: str,
-        keys: frozenset[str],
-        bits: int,
-        defaults: Style,
-        rules: tuple[Rule, ...],
-        others: tuple[Rule, ...],
-    ) -> None:
+    def __init__(self, tag: str, keys: frozenset[str], bits: int, defaults: Style, rules: tuple[Rule, ...]) -> None:
         self.tag = tag
         self.keys = keys
         self.bits = bits
         self.defaults = defaults
         self.rules = rules
-        self.others = others
 
 
 class Node:
@@ -149,6 +137,15 @@ class Compound:
         """The rarest key that a match requires, in the order id, class, condition, tag; empty if there is none."""
         alone = (others[0].key for others in self.among if len(others) == 1)  # as in `:where(.wide)`
         return min(filter(None, chain(self.keys, alone)), default="")
+
+    @property
+    def subjects(self) -> frozenset[str]:
+        """Keys of which a matching element has at least one."""
+        if not self.keys:
+            for others in self.among:  # as in `:where(.wide, .long)`
+                if all(other.keys for other in others):
+                    return frozenset(other.key for other in others)
+        return frozenset((self.key,))
 
 
 def key_of(condition: Condition) -> str:
@@ -390,7 +387,6 @@ class Rule:
     selector: Selector
     order: tuple[tuple[int, int, int], int]
     declared: tuple[Declaration, ...]
-    can_hide: bool
     above: int
     is_sure: bool
 
@@ -411,6 +407,40 @@ PLAIN = Declared(_NO_STYLE)
 """Nothing that hides text or that its children inherit."""
 
 
+class Contents:
+    """The elements of a tree by their tags and attributes, gathered in one pass.
+
+    `classes` maps each value of `class` to the names in it, in the format of `Compound.keys`.
+    """
+
+    def __init__(self, tree: HtmlElement) -> None:
+        self.tree = tree
+        self.elements = list(tree.iter("*"))
+        self.with_tag: defaultdict[str, list[HtmlElement]] = defaultdict(list)
+        self.with_attribute: defaultdict[str, list[HtmlElement]] = defaultdict(list)
+        for element in self.elements:
+            self.with_tag[element.tag].append(element)
+            for name in element.attrib:
+                self.with_attribute[name].append(element)
+        self.classes = {value: ["." + name for name in value.split()] for value in self._values("class")}
+
+    def _values(self, attribute: str) -> set[str]:
+        return {element.get(attribute) for element in self.with_attribute[attribute]}
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """All tags, classes and ids, in the format of `Compound.keys`."""
+        ids = ("#" + value for value in self._values("id"))
+        return frozenset(chain(map(str.lower, self.with_tag), chain.from_iterable(self.classes.values()), ids))
+
+    @property
+    def declared(self) -> set[tuple[str, str]]:
+        """What attributes declare."""
+        found = {one[:2] for style in self._values("style") for one in declarations(style)}
+        found.update(("background", value.lower()) for value in self._values("bgcolor"))
+        return found | {("color", one.get("color", "").lower()) for one in self.with_tag["font"]}
+
+
 class Styles:
     """The style sheets of a page, in their order, reduced to what can hide a part of `tree`.
 
@@ -423,11 +453,13 @@ class Styles:
 
     def __init__(self, sheets: Iterable[str], tree: HtmlElement, outer: TextStyle) -> None:
         css = "\n".join(sheets)
+        self.contents = Contents(tree)
         self.exhausted = len(css) > MAX_CSS_CHARS
         self.outer = outer
         self.defined: set[str] = set()
-        self._present = _names_in(tree) if css else frozenset()
+        self._present = self.contents.keys if css else frozenset()
         self._index: defaultdict[str, list[Rule]] = defaultdict(list)
+        self._suspects: set[str] = set()
         self._mentioned: set[str] = set()
         self._conditions: defaultdict[str, set[Condition]] = defaultdict(set)
         self._bits: dict[str, int] = {}
@@ -438,12 +470,12 @@ class Styles:
         self._has_ids = False
         self._left = MAX_COMPARISONS
         found = list(self._rules(css[:MAX_CSS_CHARS]))
-        self._watched = _watched_on(tree, found, outer)
+        self._watched = watched(self.contents.declared | {one[:2] for _, ones in found for one in ones}, outer)
         for number, (texts, declared) in enumerate(found):
-            if kept := relevant(declared, self._watched):
-                can_hide = decides(kept, self._watched)
+            if kept := tuple(one for one in declared if one[0] in self._watched.names):
+                is_suspicious = any(one[:2] in self._watched.suspicious for one in kept)
                 for selector in filter(None, map(parse_selector, texts)):
-                    self._add(selector, kept, can_hide=can_hide, number=number)
+                    self._add(selector, kept, number, is_suspicious=is_suspicious)
 
     def _rules(self, css: str) -> Iterator[tuple[list[str], tuple[Declaration, ...]]]:
         """The selectors and declarations of the rules that may apply to an element."""
@@ -479,7 +511,7 @@ class Styles:
             if any(name in text for name in UNSEEN_CLASSES) and (selector := parse_selector(text)):
                 self.defined.update(name[1:] for name in _UNSEEN & selector.compounds[0].keys)
 
-    def _add(self, selector: Selector, declared: tuple[Declaration, ...], *, can_hide: bool, number: int) -> None:
+    def _add(self, selector: Selector, declared: tuple[Declaration, ...], number: int, *, is_suspicious: bool) -> None:
         if not all(map(self._has, selector.compounds)):
             return
         above = 0
@@ -492,11 +524,39 @@ class Styles:
         for compound in filter(lambda one: one.key, selector.above):
             above |= self._bits.setdefault(compound.key, 1 << len(self._bits) % _BITS)
         is_sure = len(selector.compounds) == 1 and selector.compounds[0].is_plain
-        rule = Rule(selector, (selector.weight, number), declared, can_hide, above, is_sure)
-        self._index[selector.compounds[0].key].append(rule)
+        rule = Rule(selector, (selector.weight, number), declared, above, is_sure)
+        for key in selector.compounds[0].subjects:
+            self._index[key].append(rule)
+            if is_suspicious:
+                self._suspects.add(key)
 
     def _has(self, compound: Compound) -> bool:
-        return all(key in self._present for key in compound.keys if key[0] in ".#")
+        return all(key in self._present for key in compound.keys if key[0] != "[")
+
+    @cached_property
+    def unseen(self) -> Set[str]:
+        """The keys of the classes in UNSEEN_CLASSES for which the page has no rule."""
+        return _UNSEEN - {"." + name for name in self.defined}
+
+    def suspects(self) -> Iterator[HtmlElement]:
+        """The elements for which there may be a rule with a suspicious declaration, or which have declarations."""
+        contents, keys = self.contents, self._suspects | self.unseen
+        yield contents.tree
+        yield from contents.with_attribute["style"]
+        yield from contents.with_attribute["bgcolor"]
+        yield from contents.with_tag["font"]
+        if "" in keys:
+            yield from contents.elements
+        for name in {key[1:].partition(" ")[0] for key in keys if key[0:1] == "["}:
+            yield from contents.with_attribute[name]
+        for key in keys:
+            yield from contents.with_tag[key]
+        if self._watched.links:
+            yield from contents.with_tag["a"]
+        named = {value for value, names in contents.classes.items() if not keys.isdisjoint(names)}
+        yield from (element for element in contents.with_attribute["class"] if element.get("class") in named)
+        if self._has_ids:
+            yield from (one for one in contents.with_attribute["id"] if "#" + one.get("id") in keys)
 
     def node(self, element: HtmlElement, parent: Node | None) -> Node:
         """`element`, which is in `parent`, as a node."""
@@ -539,16 +599,14 @@ class Styles:
         return name
 
     def _new_name(self, tag: str, keys: frozenset[str], *, links: bool) -> Name:
-        candidates = [rule for key in ("", *keys) for rule in self._index.get(key, ())]
+        candidates = list(dict.fromkeys(rule for key in ("", *keys) for rule in self._index.get(key, ())))
         self._spend(len(candidates))
         matching = [one for one in candidates if keys.issuperset(one.selector.compounds[0].keys)]
         bits = 0
         for key in keys:
             bits |= self._bits.get(key, 0)
-        has_ink = "color" in self._watched and (links or tag != "a")
-        defaults = _DEFAULTS.get(tag, _NO_STYLE) if has_ink else _NO_STYLE
-        rules, others = (tuple(one for one in matching if one.can_hide is can_hide) for can_hide in (True, False))
-        return Name(tag, keys, bits, defaults, rules, others)
+        has_ink = "color" in self._watched.names and (links or tag != "a")
+        return Name(tag, keys, bits, _DEFAULTS.get(tag, _NO_STYLE) if has_ink else _NO_STYLE, tuple(matching))
 
     def declared(self, node: Node) -> Declared:
         """The winning value of each property that is declared for `node`."""
@@ -557,8 +615,6 @@ class Styles:
         found = self._applying(name.rules, node) if name.rules else ()
         if not found and not inline and not name.defaults:
             return PLAIN
-        if name.others and (found or inline):
-            found += self._applying(name.others, node)
         own = (id(name.defaults), found, inline)
         if (declared := self._declared.get(own)) is None:
             declared = Declared(_style(name.defaults, found, inline))
@@ -625,28 +681,6 @@ class Styles:
         self._left -= comparisons
         if self._left <= 0:
             self.exhausted = True
-
-
-def _names_in(tree: HtmlElement) -> frozenset[str]:
-    """The classes and ids of all elements, in the format of `Compound.keys`."""
-    from lxml import etree
-
-    classes = etree.XPath("//@class", smart_strings=False)(tree)
-    ids = etree.XPath("//@id", smart_strings=False)(tree)
-    return frozenset(
-        chain(("." + name for value in set(classes) for name in value.split()), ("#" + name for name in ids))
-    )
-
-
-def _watched_on(
-    tree: HtmlElement, found: Iterable[tuple[list[str], tuple[Declaration, ...]]], outer: TextStyle
-) -> Set[str]:
-    """The properties that decide what is hidden on a page with these rules."""
-    inline = map(declarations, set(tree.xpath("//@style", smart_strings=False)))
-    declared = {one[:2] for ones in chain((ones for _, ones in found), inline) for one in ones}
-    declared.update(("background", value.lower()) for value in tree.xpath("//@bgcolor", smart_strings=False))
-    declared.update(("color", value.lower()) for value in tree.xpath("//font/@color", smart_strings=False))
-    return watched(declared, outer)
 
 
 def _style(defaults: Style, found: tuple[Rule, ...], inline: str) -> Style:

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from websearch_gateway.readers.visibility.css import style_sheets, unfold_shadows
-from websearch_gateway.readers.visibility.looks import Style, TextStyle, is_entering
+from websearch_gateway.readers.visibility.looks import VARIABLE, Style, TextStyle, is_entering
 from websearch_gateway.readers.visibility.selectors import PLAIN, UNSEEN_CLASSES, Declared, Node, Styles
 from websearch_gateway.text.notes import UNSEEN_LEFT_OUT
 from websearch_gateway.text.sanitise import reads_like_orders
@@ -55,14 +55,14 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     knows_colors = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
     styles = Styles(style_sheets(tree), tree, TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle())
     notes = []
-    telling, spared = _telling(tree), set[object]()
-    survey = _Survey(tree, telling, styles, spared)
+    suspects, spared = _suspects(styles), set[object]()
+    survey = _Survey(tree, suspects, styles, spared)
     for _ in range(MAX_REVEALED):
         largest = max(survey.hidden, key=text_chars, default=None)
         if largest is None or text_chars(largest) <= survey.visible_chars:
             break
         spared.add(largest)
-        survey = _Survey(tree, telling, styles, spared)
+        survey = _Survey(tree, suspects, styles, spared)
     if spared:
         notes.append("Most of the page is hidden until its scripts run; its hidden text was read too.")
     without_scripts = sum(map(text_chars, survey.noscripts))
@@ -103,67 +103,89 @@ class _State:
         return same and self.variables is other.variables
 
 
+_Place = tuple[Node | None, _State]
+
+
 class _Survey:
-    """The result of one pass over a tree. `texts` and `tails` hold elements whose own text, or the text after them, is
-    invisible; hidden elements in `spared` count as visible. `visible_chars` counts the rest, without blanks at the ends
-    of its pieces.
+    """What is hidden in a tree. `texts` and `tails` hold elements whose own text, or the text after them, is invisible;
+    hidden elements in `spared` count as visible.
+
+    Only suspects are looked at, and on their account the elements around them. Text outside of all suspects is visible.
     """
 
-    def __init__(self, tree: HtmlElement, telling: list[HtmlElement], styles: Styles, spared: Set[object]) -> None:
+    def __init__(self, tree: HtmlElement, suspects: list[HtmlElement], styles: Styles, spared: Set[object]) -> None:
         self.hidden: list[HtmlElement] = []
         self.noscripts: list[HtmlElement] = []
         self.texts: list[HtmlElement] = []
         self.tails: list[HtmlElement] = []
         self.alts: list[HtmlElement] = []
-        self.visible_chars = 0
         self._tree = tree
         self._styles = styles
         self._spared = spared
-        self._unseen = {"." + name for name in UNSEEN_CLASSES - styles.defined}
         self._steps: dict[tuple[_State, Declared], _State] = {}
-        self._walk(telling)
+        self._places: dict[HtmlElement | None, _Place | None] = {tree.getparent(): (None, _State(styles.outer))}
+        self._blind: list[HtmlElement] = []
+        for element in suspects:
+            self._place(element)
+        self._note_blind()
+
+    @cached_property
+    def visible_chars(self) -> int:
+        """The number of visible characters in the tree, without blanks at the ends of its pieces."""
+        unseen = [*self.hidden, *self.noscripts, *self._tree.iter("head")]
+        blind = [element.text for element in self.texts] + [element.tail for element in self.tails]
+        return text_chars(self._tree) - sum(map(text_chars, unseen)) - sum(len(text.strip()) for text in blind)
 
     @cached_property
     def _controlled(self) -> Set[str]:
         return controlled_ids(self._tree)
 
-    def _walk(self, telling: list[HtmlElement]) -> None:
-        places: dict[HtmlElement | None, tuple[Node | None, _State]] = {
-            self._tree.getparent(): (None, _State(self._styles.outer))
-        }
-        for element in telling:
-            above = places.get(element.getparent())
-            if above is None:  # inside an element that is left out as a whole
-                continue
-            if isinstance(element.tag, str) and element.tag not in NEVER_TEXT:
-                place = self._place(element, *above)
-                if place is not None:
-                    places[element] = place
-                    self._note(element.text, element, self.texts if place[1].blind else None)
-            self._note(element.tail, element, self.tails if above[1].blind else None)
+    def _place(self, element: HtmlElement) -> _Place | None:
+        """The node of an element and what it passes on; None if it is hidden or inside something hidden."""
+        line = []
+        while element not in self._places:
+            line.append(element)
+            element = element.getparent()
+        place = self._places[element]
+        for element in reversed(line):
+            place = place and self._below(element, *place)
+            self._places[element] = place
+        return place
 
-    def _note(self, text: str | None, element: HtmlElement, unseen: list[HtmlElement] | None) -> None:
-        if text and (size := len(text.strip())):
-            if unseen is None:
-                self.visible_chars += size
-            else:
-                unseen.append(element)
+    def _note_blind(self) -> None:
+        """Note the texts and descriptions in the elements that make them invisible."""
+        seen: set[HtmlElement] = set()
+        for outermost in self._blind:
+            for element in outermost.iter() if outermost not in seen else ():
+                seen.add(element)
+                if element is not outermost and _is_blind(self._place(element.getparent())) and _has_text(element.tail):
+                    self.tails.append(element)
+                if isinstance(element.tag, str) and _is_blind(self._place(element)):
+                    if _has_text(element.text):
+                        self.texts.append(element)
+                    if element.get("alt"):
+                        self.alts.append(element)
 
-    def _place(self, element: HtmlElement, parent: Node | None, outer: _State) -> tuple[Node, _State] | None:
-        """The node of an element and what it passes on; None if it is hidden."""
+    def _below(self, element: HtmlElement, parent: Node | None, outer: _State) -> _Place | None:
+        if not isinstance(element.tag, str) or element.tag in NEVER_TEXT:
+            return None
         node = self._styles.node(element, parent)
         declared = self._styles.declared(node)
         is_special = (
             node.name.tag in _TELLING_TAGS
             or (bool(node.attributes) and not _TELLING.isdisjoint(node.attributes))
-            or not self._unseen.isdisjoint(node.name.keys)
+            or not self._styles.unseen.isdisjoint(node.name.keys)
         )
         state = None
         if not is_special:
             state = outer if declared is PLAIN else self._steps.get((outer, declared))
         if state is None:
             state = self._surveyed(node, declared, outer, is_special=is_special)
-        return None if state is None else (node, state)
+        if state is None:
+            return None
+        if state.blind and not outer.blind:
+            self._blind.append(element)
+        return node, state
 
     def _surveyed(self, node: Node, declared: Declared, outer: _State, *, is_special: bool) -> _State | None:
         """What the element of a node passes on; None if it is hidden."""
@@ -185,7 +207,8 @@ class _Survey:
             return None
         text_style = outer.text_style.within(declared.style)
         state = _State(text_style, variables, text_style.is_invisible, opened, outer.judged or folded)
-        self._note_alternative(element, state)
+        if "alt" in node.attributes and not state.blind and _has_told_too_much(element):
+            self.alts.append(element)
         if state.like(outer):
             state = outer
         if not (is_special or shut or unseen) and len(self._steps) < MAX_STEPS:
@@ -202,38 +225,34 @@ class _Survey:
             return True
         if tag == "svg" and "0" in (element.get("width"), element.get("height")):
             return True
-        if not self._unseen.isdisjoint(node.name.keys) and not declared.style.keys() >= {"clip", "position"}:
+        if not self._styles.unseen.isdisjoint(node.name.keys) and not declared.style.keys() >= {"clip", "position"}:
             return True
         return declared.is_buried
 
-    def _note_alternative(self, element: HtmlElement, state: _State) -> None:
-        alt = element.get("alt")
-        if alt and (state.blind or len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt)):
-            self.alts.append(element)
+
+def _suspects(styles: Styles) -> list[HtmlElement]:
+    """The elements that may hide something, in document order."""
+    contents = styles.contents
+    found = {*styles.suspects(), *filter(_has_told_too_much, contents.with_attribute["alt"])}
+    for tag in _TELLING_TAGS:
+        found.update(contents.with_tag[tag])
+    for name in ("hidden", "popover"):
+        found.update(contents.with_attribute[name])
+    return [element for element in contents.elements if element in found]
 
 
-def _telling(tree: HtmlElement) -> list[HtmlElement]:
-    """The elements with text or an alternative text in or right after them, in document order; no other can hide any.
+def _has_told_too_much(element: HtmlElement) -> bool:
+    """Whether the description of a picture is none."""
+    alt = element.get("alt")
+    return len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt) is not None
 
-    They are some six in ten of the elements of a page.
-    """
-    holders = set(tree.xpath("//*[@alt]"))
-    found = []
-    for element in reversed(list(tree.iter())):  # so an element comes after everything in it
-        holds = element in holders or (_has_text(element.text) and element.tag not in NEVER_TEXT)
-        precedes = _has_text(element.tail)
-        if holds or precedes:
-            holders.add(element.getparent())
-        if holds:
-            holders.add(element)
-        if holds or precedes or element is tree:
-            found.append(element)
-    found.reverse()
-    return found
+
+def _is_blind(place: _Place | None) -> bool:
+    return place is not None and place[1].blind
 
 
 def _has_text(text: str | None) -> bool:
-    return text is not None and not text.isspace()
+    return text is not None and text != "" and not text.isspace()
 
 
 def _orders(element: HtmlElement) -> str | None:
@@ -356,9 +375,9 @@ def classes_of(element: HtmlElement) -> list[str]:
 
 
 def text_chars(element: HtmlElement) -> int:
-    """The number of characters in an element, without scripts and without blanks at the ends of its pieces."""
-    scripts = sum(len(part.text.strip()) for part in element.iter(*NEVER_TEXT) if part.text)
-    return sum(len(piece.strip()) for piece in element.itertext()) - scripts
+    """The number of characters in an element, without scripts; a run of blanks counts as one."""
+    scripts = sum(len(" ".join(part.text.split())) for part in element.iter(*NEVER_TEXT) if part.text)
+    return int(element.xpath("string-length(normalize-space())")) - scripts
 
 
 def is_short(element: HtmlElement, most: int) -> bool:
@@ -380,8 +399,6 @@ def pieces(element: HtmlElement) -> Iterator[str]:
 MAX_ROUNDS = 6
 MAX_VALUE_CHARS = 300
 
-_VAR = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,([^()]*+(?:\([^()]*+\)[^()]*+)*+))?\)")
-
 
 def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
     """The style with its variables substituted, and all variables that its children inherit."""
@@ -399,7 +416,7 @@ def _filled(value: str, known: Style) -> str:
         return known.get(var[1], var[2] if var[2] is not None else var[0]).strip()
 
     for _ in range(MAX_ROUNDS):
-        before, value = value, _VAR.sub(substitute, value)
+        before, value = value, VARIABLE.sub(substitute, value)
         if value == before or len(value) > MAX_VALUE_CHARS:
             break
     return value[:MAX_VALUE_CHARS]
