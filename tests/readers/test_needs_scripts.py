@@ -51,6 +51,7 @@ def test_a_page_without_text_in_its_markup_needs_its_scripts(body: str) -> None:
         f'<div id="root"><p>{WORDS}</p></div>{APP}',
         f'<div id="app"><h1>All pages</h1><ul>{MENU}</ul></div>{APP}',
         f"<h1>All pages</h1><ul>{MENU}</ul><x-search></x-search>{APP}",
+        f"<main><h1>Struct Table</h1><rustdoc-toolbar></rustdoc-toolbar><p>{WORDS}</p></main>{APP}",
         f"<ul>{MENU}</ul><p>{WORDS}</p><p>Loading …</p>{APP}",
     ],
 )

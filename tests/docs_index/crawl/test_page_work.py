@@ -35,9 +35,14 @@ class Reader:
 
 
 async def worked(
-    folder: Path, reader: ReadDocument, workers: Workers, pages: int = 1, body: str = "Page {}."
+    folder: Path,
+    reader: ReadDocument,
+    workers: Workers,
+    pages: int = 1,
+    body: str = "Page {}.",
+    name: str = "{}.html",
 ) -> list[Result]:
-    """The results of this number of pages in a folder, one after the other; `{}` in the body is the page's number."""
+    """The results of this number of pages in a folder, one after the other. `{}` is the number of a page."""
     store = SqliteDocs(folder / "docs.db", "static/1")
     base = f"{folder.as_uri()}/"
     scope = Scope.of(base)
@@ -51,8 +56,8 @@ async def worked(
     version = await store.add_version("x", "1", base, CrawlOptions())
     results = []
     for number in range(pages):
-        (folder / f"{number}.html").write_text(body.format(number))
-        results.append(await work.do(await leased(store, version.id, f"{base}{number}.html")))
+        (folder / name.format(number)).write_text(body.format(number))
+        results.append(await work.do(await leased(store, version.id, f"{base}{name.format(number)}")))
     await store.close()
     return results
 
@@ -78,6 +83,12 @@ async def test_equal_bodies_are_one_page_unless_their_scripts_write_them(tmp_pat
     assert len(reader.browsers) == 1
     (tmp_path / "docs.db").unlink()
     assert await worked(tmp_path, Rendering(Document("", "")), workers, 3, "The same.") == 3 * [Result("indexed")]
+
+
+async def test_addresses_that_differ_in_their_query_alone_are_one_page_if_their_bodies_are(tmp_path, workers):
+    names = "page.html?view={}"
+    found = await worked(tmp_path, Rendering(Document("", "")), workers, 3, "The same.", names)
+    assert found == [Result("indexed"), *2 * [Result("skipped")]]
 
 
 @pytest.mark.parametrize("title", ["404", "Page not found | Frob", "Page Not Found"])

@@ -41,6 +41,34 @@ def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, ki
     assert named(line, anchor) == [(name, kind)]
 
 
+@pytest.mark.parametrize(
+    ("title", "markdown", "ids", "names"),
+    [
+        (
+            "Table",
+            "Package [tides](https://x.example/)\n\n# Class Table\n\n### LIMIT\n\nSeven.\n\n### high\n\nThe height.",
+            ("Table", "LIMIT", "high(int,java.lang.String)"),
+            ["Table", "Table.LIMIT", "Table.high"],
+        ),
+        ("table", "# Function table\n\ntable(name: string): Table", (), ["table"]),
+        ("Table", "# Interface Table\\<T>\n\n### high\n\nThe height.", ("x", "high"), ["Table", "Table.high"]),
+        ("Enum types", "# Enum types\n\n## high", ("enum-types", "high"), []),
+        ("API", "# API\n\n**[Table](https://x.example/Table.html)**", ("x", "table"), []),
+        (
+            "Table",
+            "# Class Table\n\n### Methods of class java.lang.Object",
+            ("x", "x-inherited-from-x.Object"),
+            ["Table"],
+        ),
+    ],
+)
+def test_pages_of_javadoc_and_typedoc_define_their_class_and_its_members(title, markdown, ids, names):
+    lines = [at for at, char in enumerate(f"\n{markdown}") if char == "\n" and markdown[at : at + 1] in "#*"]
+    anchors = tuple(zip(lines, ids, strict=False))
+    found = page_symbols(markdown, (ChunkDraft(0, len(markdown)),), anchors, (), None, title)
+    assert [one.name for one in found] == names
+
+
 def test_every_form_of_an_option_is_a_symbol():
     assert named("-n") == [("-n", "option")]
     assert named("`-j njobs`\n`--jobs=njobs`") == [("-j", "option"), ("--jobs", "option")]

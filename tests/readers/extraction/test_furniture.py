@@ -127,6 +127,44 @@ def test_the_definitions_of_rustdoc_have_their_ids_and_no_notes():
     assert found.markdown[offset:].startswith("#### pub fn spam(n: u8)\n")
 
 
+def test_the_signatures_of_pdoc_have_their_ids():
+    page = (
+        f'<main class="pdoc"><h1>eggs</h1><p>{TEXT}</p><section id="Eggs"><input id="Eggs-view-source" type="checkbox">'
+        '<div class="attr class"><span class="def">class</span> <span class="name">Eggs</span>:</div><a class="headerlink" '
+        f'href="#Eggs"></a><div class="docstring"><p>{TEXT}</p></div><div id="Eggs.spam" class="classattr"><div class="attr '
+        'function"><span class="def">def</span> <span class="name">spam</span>(n: int):</div><a class="headerlink" '
+        f'href="#Eggs.spam"></a><div class="docstring"><p>{TEXT}</p></div></div></section></main>'
+    )
+    found = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8")
+    assert [(name, found.markdown[at:].partition("\n")[0]) for at, name in found.anchors] == [
+        ("Eggs", "class Eggs:"),
+        ("Eggs.spam", "def spam(n: int):"),
+    ]
+
+
+def test_a_short_member_of_typedoc_stays_with_its_heading():
+    member = (
+        '<section class="tsd-member"><h3 id="name">name</h3><div class="tsd-signature">name: string</div></section>'
+    )
+    code = f'<pre><code class="ts">{WHOLE}</code><button type="button">Copy</button></pre>'
+    page = (
+        f'<body><div class="col-content"><h1>Class Eggs</h1><p>{TEXT}</p>{code}<h2>Properties</h2>{member}</div></body>'
+    )
+    markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
+    assert "### name\n\nname: string" in markdown
+    assert f"```ts\n{CODE}\n```" in markdown
+
+
+def test_buttons_in_headings_of_rustdoc_and_links_to_source_are_left_out():
+    page = (
+        '<main><h1>Struct <span>Eggs</span>&nbsp;<button id="copy-path">Copy item path</button></h1><span '
+        'class="sub-heading"><a class="src" href="../src/eggs.rs.html#9">Source</a> </span><details class="toggle top-doc" '
+        f'open><summary class="hideme"><span>Expand description</span></summary><p>{TEXT}</p></details><p>{TEXT}</p></main>'
+    )
+    markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
+    assert markdown == f"# Struct Eggs\n\n{TEXT}\n\n{TEXT}"
+
+
 def test_terms_with_ids_are_kept_with_their_texts_however_short():
     terms = "".join(f'<h4>m{n}()</h4><dl><dt id="eggs.m{n}">m{n}(x)</dt><dd></dd></dl><p>{TEXT}</p>' for n in range(9))
     page = f"<body><div class='body'><h1>Eggs</h1><p>{TEXT}</p>{terms}</div></body>"

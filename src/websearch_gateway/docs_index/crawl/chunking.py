@@ -154,6 +154,13 @@ _ITEM_NAME = re.compile(rf"[-*+] `({_NAME})(?:\(\))?` ?(?:\(|:|[-–—] )")
 """A list item that explains a name: `- `EADDRINUSE` (Address already in use): ...`."""
 _CONSTANT = re.compile(r"[A-Z][A-Z\d]{4,}")
 _MOST_WORDS = 5
+_KIND_HEADING = re.compile(
+    r"^# (?:[A-Z]\w+ ){0,2}(?:Class|Interface|Function|Enumeration|Enum|Record|Alias|Variable|Struct) "
+    r"([A-Za-z_$][\w$]*+)(?:\\?<[^\n]*+)?$",
+    re.MULTILINE,
+)
+_MEMBER = re.compile(r"#{2,6} ([A-Za-z_$][\w$]*+)")
+_LINK_ALONE = re.compile(r"[*\s]*+\[[^\]\n]++\]\([^)#\s]*+\)[*\s]*+")
 _RUST_TITLE = re.compile(r"(\w+) in ([\w:]+)(?: - Rust)?")
 """The title of rustdoc's page of an item: `Vec in std::vec`."""
 _PROTOTYPE = re.compile(
@@ -204,11 +211,23 @@ def page_symbols(
     whole = f"{item[2]}::{item[1]}" if item else ""
     if whole:
         add(whole, "api", "", 0)
+    if owner := _owner(markdown, title):
+        add(owner, "api", "", 0)
+        for offset, anchor in anchors:
+            line = markdown[offset : offset + LONGEST_NAME + 8].partition("\n")[0]
+            if (named := _MEMBER.fullmatch(line)) and anchor.partition("(")[0] == named[1]:
+                add(f"{owner}.{named[1]}", "api", anchor, offset)
     listed = blocks(markdown) if found_blocks is None else found_blocks
     for offset, anchor, (name, kind) in _definitions(markdown, dict(anchors), listed):
         add(f"{whole}::{name}" if whole and _RUST_ID.fullmatch(anchor) else name, kind, anchor, offset)
     anchored = {name for name, anchor in found if anchor}
     return tuple(one for (name, anchor), one in found.items() if anchor or name not in anchored)
+
+
+def _owner(markdown: str, title: str) -> str:
+    """The class or function that a page of javadoc or TypeDoc is of: `# Class Table` with the title `Table`."""
+    heading = _KIND_HEADING.search(markdown, 0, 3 * LONGEST_TERM)
+    return title if heading and heading[1] == title else ""
 
 
 def _definitions(
@@ -225,6 +244,8 @@ def _definitions(
             anchor = anchors.get(start, "")
             is_term = block.kind == "item" and _ITEM_NAME.match(markdown, start)
             if read_line in (_of_text, _of_item) and not (anchor or is_term) and _defines_nothing(markdown, start, end):
+                continue
+            if anchor and _LINK_ALONE.fullmatch(markdown, start, end):  # a list of links defines nothing
                 continue
             for found in read_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
                 yield start, anchor, found
@@ -296,7 +317,7 @@ def _named_by(anchor: str, title: str) -> str | None:
     """
     if match := _RUST_ID.fullmatch(anchor):
         return match[1] if match[1] in title else None
-    if "." in anchor and (match := _DOTTED_ID.fullmatch(anchor)):
+    if "." in anchor and "-inherited-from-" not in anchor and (match := _DOTTED_ID.fullmatch(anchor)):
         return match[1] if re.split(r"[.:>-]", match[1])[-1] in title else None
     if re.fullmatch(_WORD, anchor) and re.search(rf"(?<!\w){re.escape(anchor)}(?!\w)", title):
         return anchor

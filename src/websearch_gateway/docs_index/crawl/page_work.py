@@ -270,7 +270,7 @@ class PageWork:
 
     async def _index(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
         duplicate = await self.store.find_body(task, digest)
-        if duplicate is not None and digest in self._whole:
+        if duplicate is not None and (digest in self._whole or _differ_in_query(duplicate, task.url)):
             await self.store.finish_url(task, "alias", alias_of=duplicate)
             return Result("skipped")
         # The start page leads to the others even where --include or --exclude leaves it out.
@@ -468,6 +468,11 @@ def _closed_by(headers: Mapping[str, str]) -> str:
         if named.strip() in ("noindex", "none") and (not colon or agent.strip() == PRODUCT):
             return "noindex"
     return refused_use(f"{name}: {headers.get(name, '')}" for name in ("content-signal", "content-usage"))
+
+
+def _differ_in_query(one: str, other: str) -> bool:
+    """Whether two addresses have the same path: with the same body, one is a search or a view of the other."""
+    return one.partition("?")[0] == other.partition("?")[0]
 
 
 def _is_login(url: str) -> bool:

@@ -452,7 +452,7 @@ def _is_main(container: Container) -> bool:
     element = container.element
     if container.tag == "main" or element.get("role") == "main" or element.get("id") in _MAIN_IDS:
         return True
-    return container.tag == "div" and element.get("class") == "contents"  # doxygen's
+    return container.tag == "div" and element.get("class") in ("contents", "col-content")  # Doxygen's, TypeDoc's
 
 
 def _only_article(page: Outline, main: Container) -> Container:

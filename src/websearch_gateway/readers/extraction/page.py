@@ -231,7 +231,7 @@ def _is_banner(heading: Any) -> bool:
 def _without_site(title: str, site: str, headings: list[str]) -> str:
     """The heading that the title begins or ends with, else the title without the name of the site or the manual."""
     for heading in headings:
-        if len(heading) >= _SHORTEST and heading.casefold() != title.casefold() and _is_part(heading, title):
+        if len(heading) >= 2 and heading.casefold() != title.casefold() and _is_part(heading, title):
             return heading
     if site:
         for pattern in (rf"\s*[-–—|·•:»]\s*{re.escape(site)}$", rf"^{re.escape(site)}\s*[-–—|·•:»]\s*"):
@@ -293,12 +293,15 @@ _NUMBERS = re.compile(
 _FURNITURE = re.compile(
     r"(?:^|\s)(?:test-arrow|copybtn|copy-button|copy-btn|snippet-copy|md-clipboard|method-click-advice|sl-anchor-link"
     r"|theme-doc-version-badge|theme-doc-toc-\S+|tabbed-labels|viewcode-link|view-source-button|rightside"
-    r"|notable-traits)(?:\s|$)"
+    r"|notable-traits|hideme|src rightside)(?:\s|$)"
 )
 _TABLES = re.compile(r"(?:^|\s)(?:\S*highlighttable|lntable|rouge-table|linenotable|hljs-ln|listing_frame)(?:\s|$)")
 _UNSELECTABLE = re.compile(r"user-select:\s?none")
 _ACTIONS = frozenset(
-    ("", "copy", "copy code", "copied!", "copy to clipboard", "run", "edit", "expand", "collapse", "wrap")
+    (
+        *("", "copy", "copy code", "copied!", "copy to clipboard", "copy item path"),
+        *("run", "edit", "expand", "collapse", "wrap"),
+    )
 )
 _MOST_LABEL = 30
 """The most characters of a button or a line number; more is text."""
@@ -322,8 +325,8 @@ def strip_furniture(root: Any) -> None:
 @lru_cache(maxsize=2_000)
 def _kind(name: str) -> str:
     """What the class of an element says that it holds."""
-    if name in ("fragment", "tabs", "lang"):
-        return {"fragment": "lines", "tabs": "labels", "lang": "language"}[name]
+    if name in ("fragment", "tabs", "lang", "src"):
+        return {"fragment": "lines", "tabs": "labels", "lang": "language", "src": "source"}[name]
     patterns = (("furniture", _FURNITURE), ("table", _TABLES), ("numbers", _NUMBERS))
     return next((kind for kind, pattern in patterns if pattern.search(name)), "")
 
@@ -342,7 +345,7 @@ def _is_furniture(element: Any, kind: str) -> bool:
         return next(element.iter("pre", "p"), None) is None
     if kind == "language" and tag == "span":  # VitePress writes the language beside the code
         return element.getnext() is not None and element.getnext().tag == "pre"
-    return kind == "furniture"
+    return kind == "furniture" or (kind == "source" and tag == "a" and _short_text(element).strip() == "Source")
 
 
 def _is_number(element: Any) -> bool:

@@ -218,6 +218,8 @@ class _Writer:
         if tag == "dt":
             blocks = [f"**{block}**" if _plain(block) else block for block in blocks]
             return [marked(blocks[0], frame.element), *blocks[1:]]
+        if tag == "div" and (identifier := _permalink_after(frame.element)):
+            return [_with_mark(blocks[0], identifier), *blocks[1:]]
         return blocks
 
 
@@ -305,7 +307,12 @@ _LINE_STARTS = "#-+>=~"
 _LINE_START = re.compile(r"^(?:(#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$)|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)")
 _NO_LANGUAGE = frozenset(["default", "none", "plain", "text", "plaintext", "notranslate", "source"])
-_BARE_LANGUAGES = frozenset(["c", "cpp", "qml", "rust", "python", "java", "js", "json", "bash", "sh", "xml", "yaml"])
+_BARE_LANGUAGES = frozenset(
+    (
+        *("c", "cpp", "qml", "rust", "python", "java", "js", "json", "bash", "sh", "xml", "yaml"),
+        *("ts", "tsx", "jsx", "typescript", "javascript", "go", "html", "css", "sql", "toml"),
+    )
+)
 """The names that rustdoc, Qt and others use as a class of `<pre>` by themselves."""
 _MOST_AROUND = 8
 _PLAIN_FRAGMENT = re.compile(r"[\w.~-]+", re.ASCII)
@@ -398,7 +405,8 @@ def _language(pre: Any) -> str:
         name = found[1].lower() if found else element.get("data-lang", "") or element.get("data-language", "")
         if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:
             return name.lower()
-    return next((name for name in pre.get("class", "").split() if name in _BARE_LANGUAGES), "")
+    names = [name for element in (pre, *islice(pre, 1)) for name in str(element.get("class", "")).split()]
+    return next((name for name in names if name in _BARE_LANGUAGES), "")
 
 
 Anchors = tuple[tuple[int, str], ...]
@@ -417,9 +425,22 @@ def marked(line: str, element: Any) -> str:
     """The Markdown of a heading or term with a mark at the end of its first line, if it has an id."""
     for identifier in _candidates(element):
         if identifier and _USABLE.fullmatch(identifier):
-            first, newline, rest = line.partition("\n")
-            return f"{first}{_OPEN}{identifier}{_CLOSE}{newline}{rest}"
+            return _with_mark(line, identifier)
     return line
+
+
+def _with_mark(line: str, identifier: str) -> str:
+    first, newline, rest = line.partition("\n")
+    return f"{first}{_OPEN}{identifier}{_CLOSE}{newline}{rest}"
+
+
+def _permalink_after(element: Any) -> str:
+    """The id to which an empty permalink right after an element leads, as pdoc writes it after a signature."""
+    link = element.getnext()
+    if link is None or link.tag != "a" or "headerlink" not in link.get("class", "") or _has_text(link.text):
+        return ""
+    identifier = link.get("href", "").removeprefix("#")
+    return identifier if link.get("href", "").startswith("#") and _USABLE.fullmatch(identifier) else ""
 
 
 def without_marks(markdown: str) -> tuple[str, Anchors]:

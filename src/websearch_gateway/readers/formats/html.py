@@ -238,9 +238,10 @@ def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     size = _text_chars(root)
     mounts = list(islice(filter(_is_mount, root.iter("*")), _MOST_MOUNTS))
-    if size < LITTLE_TEXT:
-        return size < _ALMOST_NO_TEXT or asks or any(map(_is_empty, mounts))
     named = [mount for mount in mounts if "-" not in mount.tag and _is_empty(mount)]
+    if size < LITTLE_TEXT:
+        has_title = any(_text_chars(heading) for heading in root.iter("h1"))  # a short page with a widget of its own
+        return size < _ALMOST_NO_TEXT or asks or bool(named) or (not has_title and any(map(_is_empty, mounts)))
     etree.strip_elements(root, *_FRAME, with_tail=False)
     size = _text_chars(root)
     waits = size < _ALMOST_NO_TEXT and any(map(_LOADING.fullmatch, root.itertext()))
