@@ -1,6 +1,6 @@
 """How the work of a function grows with its text.
 
-A function reads a text and one sixteen times as long. Its work is counted: the lines of Python that it runs are the
+A function reads a text and one eight times as long. Its work is counted: the lines of Python that it runs are the
 same on every machine. What a single call into C does (a pattern, `in`, a parser) can't be counted, so its CPU time is
 compared too, by a limit that noise does not reach.
 """
@@ -19,17 +19,17 @@ from typing import Any
 Text = str | Callable[[int], str]
 """A function that makes a text of about so many characters, or a string to repeat."""
 
-LONGER = 16
-MOST_WORK = 48.0
-"""Linear work grows by 16, `n log n` by 25, quadratic work by 256."""
-MOST_TIME = 80.0
-"""The time of linear work grows by 16 to 28, as large objects miss the caches; that of quadratic work by 256."""
+LONGER = 8
+MOST_WORK = 16.0
+"""Linear work grows by 8, `n log n` by 10, quadratic work by 64."""
+MOST_TIME = 30.0
+"""The time of linear work grows by 8 to 14, as large objects miss the caches; that of quadratic work by 64."""
 COUNTED = (500, 4_200, 16_000)
 TIMED = (4_200, 16_000)
 """Characters of the shorter text, some more than a limit that many functions have. The next number decides when one
 shows too much: one step is not growth."""
-NEGLIGIBLE_LINES = 20_000
-NEGLIGIBLE_SECONDS = 0.02
+NEGLIGIBLE_LINES = 5_000
+NEGLIGIBLE_SECONDS = 0.005
 """Below this for the longer text the growth does not matter."""
 ATTEMPTS = 40
 
@@ -76,7 +76,7 @@ def without_collector() -> Iterator[None]:
 def _growth(
     measure: Callable[[str], float], text: Text, sizes: Sequence[int], limits: tuple[float, float, int]
 ) -> float:
-    """The growth at the first size that does not show too much, else at the last one.
+    """The growth at the first size that does not show too much, else at the last one; 1 if even that is negligible.
 
     `limits`: the most growth, the negligible measure, how many attempts at the last size find the least of both.
     """
@@ -86,6 +86,7 @@ def _growth(
         short, long = text_of(text, size), text_of(text, LONGER * size)
         many = measure(long)
         if many < negligible:
+            growth = 1.0  # what a shorter text showed was noise
             if many == before:  # a text eight times as long runs the same lines: all work is in single calls
                 break
             before = many
