@@ -39,8 +39,8 @@ SEARCH_WEB = next(tool.arguments for tool in TOOLS if tool.name == "search_web")
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_question_is_answered_with_exact_citations_in_both_protocol_eras(launch: Connect, mode: str) -> None:
-    async with launch(mode, OPENAI_MODELS="gpt-6-luna") as client:
+async def test_a_question_is_answered_with_exact_citations_in_both_protocol_eras(connect: Connect, mode: str) -> None:
+    async with connect(mode, OPENAI_MODELS="gpt-6-luna") as client:
         result = await client.call_tool("search_web", {"query": QUESTION})
     answer = result.structured_content
     assert not result.is_error
@@ -266,9 +266,9 @@ async def test_the_second_answer_comes_from_the_cache(connect: Connect, sandbox:
     assert sandbox.calls("openai") == 1
 
 
-async def test_the_cache_survives_a_restart(launch: Connect, sandbox: Sandbox) -> None:
+async def test_the_cache_survives_a_restart(connect: Connect, sandbox: Sandbox) -> None:
     for expected in ("miss", "exact"):
-        async with launch() as client:
+        async with connect() as client:
             result = await client.call_tool("search_web", {"query": QUESTION})
         assert result.structured_content is not None
         assert result.structured_content["cache"] == expected

@@ -70,14 +70,14 @@ def environment(served_environment: dict[str, str]) -> dict[str, str]:
 
 
 async def test_the_command_clears_beneath_a_running_server(
-    launch: Connect, environment: dict[str, str], sandbox: Sandbox
+    launch: Connect, connect: Connect, environment: dict[str, str], sandbox: Sandbox
 ) -> None:
     async with launch(**SETTINGS) as client:
         await client.call_tool("search_web", ASKED)
         done = await asyncio.to_thread(start, environment, "cache", "clear", "--query", ASKED["query"], "--json")
         assert json.loads(done.stdout)["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0}
         assert structured(await client.call_tool("search_web", AGAIN))["cache"] in ("miss", "semantic")
-    async with launch(**SETTINGS) as restarted:
+    async with connect(**SETTINGS) as restarted:
         assert structured(await restarted.call_tool("search_web", ASKED))["cache"] != "exact"
 
 

@@ -29,14 +29,11 @@ def test_every_kind_of_parameters_is_known() -> None:
 
 def _values() -> Iterator[Any]:
     """Long texts, alone and where clients nest them."""
-    texts = (MARK * (LONG // 4), f"https://{MARK}.example/{'a' * LONG}")
-    for text in texts:
-        yield text
-        yield [text]
-        yield {text: text}
-        yield [{"role": "user", "content": text}]
-        yield [{"type": "web_search", "user_location": {"country": text}, "filters": {"allowed_domains": [text]}}]
-        yield {"user_location": {"approximate": {"country": text}}}
+    text, url = MARK * (LONG // 4), f"https://{MARK}.example/{'a' * LONG}"
+    yield from (text, [text], {text: text}, url, [url])
+    yield [{"role": "user", "content": url}]
+    yield [{"type": "web_search", "user_location": {"country": text}, "filters": {"allowed_domains": [url]}}]
+    yield {"user_location": {"approximate": {"country": text}}}
 
 
 def _requests() -> Iterator[tuple[str, dict[str, Any]]]:
