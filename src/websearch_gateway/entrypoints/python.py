@@ -7,11 +7,12 @@ the calls are the fields of the MCP tools.
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypedDict, TypeVar, Unpack
 
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import (
@@ -142,6 +143,21 @@ def _tuple(texts: str | Sequence[str]) -> tuple[str, ...]:
     return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
+P = ParamSpec("P")
+
+
+def _sync(
+    method: Callable[Concatenate[Gateway, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[SyncGateway, P], T]:
+    """The method of `Gateway` with the same arguments, which waits for its result."""
+
+    @functools.wraps(method)
+    def call(self: SyncGateway, /, *args: P.args, **options: P.kwargs) -> T:
+        return self._wait(method(self._gateway, *args, **options))
+
+    return call
+
+
 class SyncGateway:
     """`Gateway` for synchronous programs; it may be called from several threads, also beside a running event loop::
 
@@ -177,37 +193,14 @@ class SyncGateway:
         finally:
             self._stop()
 
-    def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
-        """Answer a question in a few sentences with verified citations."""
-        return self._wait(self._gateway.search(query, **options))
-
-    def check_claims(self, claims: Sequence[str | Claim]) -> CheckedClaims:
-        """Whether pages support each sentence: those of a `Claim`, else those that a search finds."""
-        return self._wait(self._gateway.check_claims(claims))
-
-    def web_search(self, query: str, **options: Unpack[WebSearchOptions]) -> WebSearchResponse:
-        """Find pages and read them."""
-        return self._wait(self._gateway.web_search(query, **options))
-
-    def news(self, query: str, **options: Unpack[WebSearchOptions]) -> WebSearchResponse:
-        """Find news and read them."""
-        return self._wait(self._gateway.news(query, **options))
-
-    def raw_search(self, queries: str | Sequence[str], **options: Unpack[RawSearchOptions]) -> RawSearchResponse:
-        """Results of one query or several, in Google's form, without pages."""
-        return self._wait(self._gateway.raw_search(queries, **options))
-
-    def read(self, url: str, **options: Unpack[ReadOptions]) -> PageContent:
-        """A window of a page's Markdown."""
-        return self._wait(self._gateway.read(url, **options))
-
-    def passages(self, url: str, queries: str | Sequence[str], **options: Unpack[PassageOptions]) -> PagePassages:
-        """The passages of a page that answer one question or several."""
-        return self._wait(self._gateway.passages(url, queries, **options))
-
-    def search_docs(self, query: str, **options: Unpack[DocsOptions]) -> DocsSearchResponse:
-        """Sections of the documentation that is indexed on this machine; calls no upstream."""
-        return self._wait(self._gateway.search_docs(query, **options))
+    search = _sync(Gateway.search)
+    check_claims = _sync(Gateway.check_claims)
+    web_search = _sync(Gateway.web_search)
+    news = _sync(Gateway.news)
+    raw_search = _sync(Gateway.raw_search)
+    read = _sync(Gateway.read)
+    passages = _sync(Gateway.passages)
+    search_docs = _sync(Gateway.search_docs)
 
     def _wait(self, call: Coroutine[Any, Any, T]) -> T:
         if self._loop is None:

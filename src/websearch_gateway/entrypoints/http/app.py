@@ -130,7 +130,9 @@ class McpEndpoint:
 
     def __init__(self, gateway: LazyGateway) -> None:
         self._gateway = gateway
-        self._app: ASGIApp | None = None
+        self._whole: ASGIApp | None = None
+        self._streamed: ASGIApp | None = None
+        self._cancellation = Cancellation()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -140,55 +142,39 @@ class McpEndpoint:
         server = create_server(self._gateway, tells_changes=False)
         whole = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
         streamed = StreamableHTTPSessionManager(server, stateless=True)
-
-        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-            first = await receive()
-
-            async def replay() -> Message:
-                nonlocal first
-                message, first = first, {}
-                return message or await receive()
-
-            manager = streamed if _wants_progress(scope, first.get("body", b"")) else whole
-            await manager.handle_request(scope, replay, send)
-
         async with whole.run(), streamed.run():
-            self._app = Cancellation(serve)
+            self._whole, self._streamed = whole.handle_request, streamed.handle_request
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if self._app is None:
-            raise RuntimeError("The app serves only while its lifespan is running.")
         first = await receive()
+        posted: Any = None
         with suppress(ValueError, RecursionError):  # the SDK reports the error
             if ESCAPED_HALF.search(first["body"]):
                 first["body"] = repaired(first["body"]).encode()
-            if (refusal := refusal_of_request(json.loads(first["body"]))) is not None:
+            posted = json.loads(first["body"])
+            if (refusal := refusal_of_request(posted)) is not None:
                 reply = json_reply(refusal.message.model_dump(mode="json", by_alias=True, exclude_unset=True), 400)
                 await reply(scope, receive, send)
                 return
+        app = self._streamed if _wants_progress(scope, posted) else self._whole
+        if app is None:
+            raise RuntimeError("The app serves only while its lifespan is running.")
 
         async def replay() -> Message:
             nonlocal first
             message, first = first, {}
             return message or await receive()
 
-        await self._app(scope, replay, send)
+        await self._cancellation.serve(app, posted, scope, replay, send)
 
 
-def _wants_progress(scope: Scope, body: bytes) -> bool:
+def _wants_progress(scope: Scope, posted: Any) -> bool:
     """Whether a call has a progress token, and its client accepts streams."""
-    accepted = dict(scope["headers"]).get(b"accept", b"").lower()
-    if b"text/event-stream" not in accepted or b'"progressToken"' not in body:
-        return False
-    try:
-        node: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        return False  # the SDK reports the error
     for name in ("params", "_meta", "progressToken"):
-        node = node.get(name) if isinstance(node, dict) else None
-    return node is not None
+        posted = posted.get(name) if isinstance(posted, dict) else None
+    return posted is not None and b"text/event-stream" in dict(scope["headers"]).get(b"accept", b"").lower()
 
 
 _SESSION = MCP_SESSION_ID_HEADER.encode()
@@ -199,41 +185,35 @@ Call = tuple[str, bytes, str]
 
 
 class Cancellation:
-    """ASGI layer around the SDK's endpoint, for one process: a notification to another one does nothing."""
+    """Cancels the calls of one process: a notification to another one does nothing."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self) -> None:
         self._calls: dict[Call, asyncio.Timeout] = {}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+    async def serve(self, app: ASGIApp, posted: Any, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request with the SDK's `app`; `posted` is its message, None if it cannot be read."""
         headers = dict(scope["headers"])
-        if headers.get(_VERSION, b"").decode("latin-1") not in ("", *HANDSHAKE_PROTOCOL_VERSIONS):
-            return await self._app(scope, receive, send)
-        first = await receive()
-        posted = _object(first["body"])
-
-        async def replay() -> Message:
-            nonlocal first
-            message, first = first, {}
-            return message or await receive()
-
+        if headers.get(_VERSION, b"").decode("latin-1") not in ("", *HANDSHAKE_PROTOCOL_VERSIONS) or posted is None:
+            return await app(scope, receive, send)
         if posted.get("method") == "initialize":
-            return await self._app(scope, replay, _naming(send))
+            return await app(scope, receive, _naming(send))
         if (session := headers.get(_SESSION)) is None:
-            return await self._app(scope, replay, send)
+            return await app(scope, receive, send)
         user = scope["caller"].user
         if posted.get("method") == "notifications/cancelled":
             self._cancel((user, session, _id_of(posted.get("params"), "requestId")))
         elif "id" in posted:
-            return await self._serve((user, session, _id_of(posted, "id")), posted["id"], scope, replay, send)
-        return await self._app(scope, replay, send)
+            call = user, session, _id_of(posted, "id")
+            return await self._serve(app, call, posted["id"], scope, receive, send)
+        return await app(scope, receive, send)
 
     def _cancel(self, call: Call) -> None:
         if (work := self._calls.pop(call, None)) is not None:
             work.reschedule(asyncio.get_running_loop().time())
 
-    async def _serve(self, call: Call, request_id: Any, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(
+        self, app: ASGIApp, call: Call, request_id: Any, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Serve a call that can be cancelled; a cancelled one gets the reply that the SDK gives in sessions."""
         work = asyncio.timeout(None)  # cancelled from outside, or never
         streams = False
@@ -248,7 +228,7 @@ class Cancellation:
         try:
             async with work:
                 self._calls[call] = work
-                await self._app(scope, receive, sending)
+                await app(scope, receive, sending)
         except TimeoutError:
             if not work.expired():
                 raise
@@ -280,15 +260,6 @@ def _naming(send: Send) -> Send:
         await send(message)
 
     return named
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    """The posted JSON object; empty for anything else, which the SDK reports."""
-    try:
-        posted = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    return posted if isinstance(posted, dict) else {}
 
 
 def _id_of(holder: Any, name: str) -> str:
