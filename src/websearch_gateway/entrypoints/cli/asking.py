@@ -91,7 +91,7 @@ def asking(
 
         asked = {name: tuple(value or ()) if name in lists else value for name, value in given.items()}
         made = request(**{**others, **asked})
-        _ask(lambda gateway, tell: call(gateway, made, tell), getattr(render, show), as_json, config)
+        ask(lambda gateway, tell: call(gateway, made, tell), getattr(render, show), as_json, config)
 
     parameters = [_parameter(*one, flags.get(one[0].name, ()), others) for one in arguments]
     command.__doc__ = summary
@@ -180,7 +180,7 @@ def check(
     from websearch_gateway.entrypoints.cli.render import show_claims
 
     asked = [Claim(one, tuple(url or ())) for one in claims]
-    _ask(lambda gateway, tell: gateway.check_claims(asked, DIRECT, tell), show_claims, as_json, config)
+    ask(lambda gateway, tell: gateway.check_claims(asked, DIRECT, tell), show_claims, as_json, config)
 
 
 def read(
@@ -203,15 +203,15 @@ def read(
             raise typer.BadParameter("--query, --offset and --refresh work with one URL only.")
         if len(urls) > MOST_URLS:
             raise typer.BadParameter(f"At most {MOST_URLS} URLs.")
-        pages = _ask(lambda gateway, tell: _each(gateway, urls, max_chars, tell), show_pages, as_json, config)
+        pages = ask(lambda gateway, tell: _each(gateway, urls, max_chars, tell), show_pages, as_json, config)
         if all(page.error is not None for page in pages.pages):
             raise typer.Exit(1)
     elif query:
         wanted = PassagesRequest(urls[0], tuple(query), refresh, max_results, True)
-        _ask(lambda gateway, _: gateway.reading.passages(wanted), show_page, as_json, config)
+        ask(lambda gateway, _: gateway.reading.passages(wanted), show_page, as_json, config)
     else:
         window = ContentRequest(urls[0], offset, max_chars, refresh)
-        _ask(lambda gateway, _: gateway.reading.content(window), show_page, as_json, config)
+        ask(lambda gateway, _: gateway.reading.content(window), show_page, as_json, config)
 
 
 async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progress) -> PageContent:
@@ -220,7 +220,7 @@ async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progres
     return PageContent(pages=windows(await read_each(gateway, urls, DIRECT, max_chars, tell)))
 
 
-def _ask(
+def ask(
     call: Callable[[Gateway, Progress], Awaitable[R]], show: Callable[[R], None], as_json: bool, config: Path | None
 ) -> R:
     """Open a gateway for one call, and show the stages of the call while it runs."""

@@ -7,7 +7,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 from pydantic import SecretStr
@@ -18,17 +18,21 @@ from websearch_gateway.entrypoints.cli.asking import (
     ConfigOption,
     FailureJsonOption,
     JsonOption,
+    ask,
     check,
     news,
     raw,
     read,
-    run,
     search,
     web,
 )
 from websearch_gateway.entrypoints.cli.docs import docs
-from websearch_gateway.results import CacheClearResult, CacheStats, Diagnosis, MigrateResult, ServerStats
+from websearch_gateway.results import Diagnosis
 from websearch_gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
 
 cli = typer.Typer(
     name="websearch-gateway",
@@ -62,15 +66,14 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Call every configured upstream once and say what is wrong and how to fix it."""
     from websearch_gateway.entrypoints.cli.render import show_diagnosis
 
-    async def examine(settings: Settings) -> Diagnosis:
-        from websearch_gateway.app import open_gateway
+    async def examine(gateway: Gateway) -> Diagnosis:
         from websearch_gateway.entrypoints.http.tokens import check_auth
 
-        async with open_gateway(settings) as gateway:
-            diagnosis = await gateway.diagnose()
+        diagnosis = await gateway.diagnose()
         return diagnosis.model_copy(update={"checks": (*diagnosis.checks, await check_auth(settings))})
 
-    diagnosis = run(examine, show_diagnosis, as_json=as_json, config=config)
+    settings = settings_of(config, as_json=as_json)
+    diagnosis = ask(lambda gateway, _: examine(gateway), show_diagnosis, as_json, config)
     if any(check.status == "fail" for check in diagnosis.checks):
         raise typer.Exit(1)
 
@@ -80,13 +83,7 @@ def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Show the costs of the last days by provider, the savings of the cache, and the latencies of calls."""
     from websearch_gateway.entrypoints.cli.render import show_stats
 
-    async def look(settings: Settings) -> ServerStats:
-        from websearch_gateway.app import open_gateway
-
-        async with open_gateway(settings) as gateway:
-            return await gateway.operations.server_stats()
-
-    run(look, show_stats, as_json=as_json, config=config)
+    ask(lambda gateway, _: gateway.operations.server_stats(), show_stats, as_json, config)
 
 
 @cli.command("config")
@@ -222,13 +219,7 @@ def cache_stats(as_json: JsonOption = False, config: ConfigOption = None) -> Non
     """Show the size and age of the cache, and what it saved today."""
     from websearch_gateway.entrypoints.cli.render import show_cache
 
-    async def look(settings: Settings) -> CacheStats:
-        from websearch_gateway.app import open_gateway
-
-        async with open_gateway(settings) as gateway:
-            return await gateway.cache.stats()
-
-    run(look, show_cache, as_json=as_json, config=config)
+    ask(lambda gateway, _: gateway.cache.stats(), show_cache, as_json, config)
 
 
 @cache.command("clear")
@@ -245,13 +236,7 @@ def clear(
     if older_than is None and query is None and not (yes or as_json):
         typer.confirm("Remove everything from the cache?", abort=True)
 
-    async def remove(settings: Settings) -> CacheClearResult:
-        from websearch_gateway.app import open_gateway
-
-        async with open_gateway(settings) as gateway:
-            return await gateway.cache.clear(older_than_hours=older_than, query=query)
-
-    run(remove, show_cleared, as_json=as_json, config=config)
+    ask(lambda gateway, _: gateway.cache.clear(older_than_hours=older_than, query=query), show_cleared, as_json, config)
 
 
 @cache.command("migrate")
@@ -266,10 +251,5 @@ def migrate(
     """Copy the state to another backend. After an interruption, run it again to resume."""
     from websearch_gateway.entrypoints.cli.render import show_migration
 
-    async def copy(settings: Settings) -> MigrateResult:
-        from websearch_gateway.app import open_gateway
-
-        async with open_gateway(settings) as gateway:
-            return await gateway.migrate(sys.stdin.readline() if target == "-" else target, counters=counters)
-
-    run(copy, show_migration, as_json=as_json, config=config)
+    target = sys.stdin.readline() if target == "-" else target
+    ask(lambda gateway, _: gateway.migrate(target, counters=counters), show_migration, as_json, config)
