@@ -67,6 +67,13 @@ def test_a_definition_is_kept_rather_than_its_uses():
     assert excerpt(text, ["run", "until", "over"], 60, ["run"]).startswith("**run(*coro*)**")
 
 
+def test_a_text_that_begins_with_the_words_of_the_query_is_shown_from_its_beginning():
+    code = "```\n" + "\n".join(f"install files to_{n}" for n in range(100)) + "\n```"
+    text = f"## Files\n\n`install(FILES)` copies.\n\nThey are there then. {PROSE}\n\n{code}\n\nSay files."
+    assert excerpt(text, ["instal", "file"], 80).startswith("## Files\n\n`install(FILES)` copies.")
+    assert excerpt(text, ["instal", "file", "to_5"], 80).startswith("```\ninstall files to_0")
+
+
 @pytest.mark.parametrize("text", ["x" * 5_000, "```\n" + "y" * 5_000 + "\n```", "字" * 5_000])
 def test_a_text_without_sentences_is_cut_between_words(text):
     cut = excerpt(text, [], 50)

@@ -156,6 +156,16 @@ async def test_a_page_is_shown_by_its_text_and_not_by_its_list_of_links(docs, ra
     assert found[0].content == "Waiting for tasks takes time, says this long text of tasks."
 
 
+async def test_the_beginning_of_a_page_is_shown_where_it_is_as_good_as_the_best_section(docs, ranker):
+    id_ = await version(docs)
+    texts = [f"Uploading files {text}" for text in ("is simple: say where to.", "is slow for some.", "is slow.")]
+    await commit(docs, id_, page(f"{BASE}a.html", *texts, title="Uploading files"))
+    (found,) = await ranker.search("uploading files", None, await docs.versions())
+    assert found.url == f"{BASE}a.html#s0"
+    (found,) = await ranker.search("uploading files slow", None, await docs.versions())
+    assert found.url == f"{BASE}a.html#s2"
+
+
 async def test_a_section_with_more_words_of_the_query_is_shown_in_place_of_the_definition(docs, ranker):
     id_ = await version(docs)
     draft = page(

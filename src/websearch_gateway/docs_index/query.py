@@ -222,6 +222,9 @@ word counts by how few of the candidates have it in their titles: the name of th
 FOLDER_GAIN = 2
 """How many times as much a page scores in a top folder that the query names: `sqlite/` for "a SQLite table"."""
 
+AS_GOOD = 0.95
+"""A chunk with this share of the best one's score has the words of the query as well."""
+
 _PARTS = re.compile(r"\w(?:\.|::)\w")
 _SEPARATORS = ".:>#/"
 """The characters that may stand before the last part of a name."""
@@ -233,6 +236,7 @@ class RankedPage:
 
     `relevance` is in 0..1: 1 where every ranking puts it first, at most .44 without a word of the query.
     `defined` are the symbols of the query that the page defines, with the chunk and anchor of the first.
+    `earliest` is the id of the first of the chunks that have the words of the query as well as the best one.
     """
 
     page_id: int
@@ -241,6 +245,7 @@ class RankedPage:
     score: float
     relevance: float
     defined: tuple[SymbolMatch, ...] = ()
+    earliest: int = 0
 
 
 def rank_pages(
@@ -276,6 +281,7 @@ def rank_pages(
     unasked = set() if asks_for_news(query.text) else news
     sizes = {page_id: page.chunks for page_id, page in facts.items()}
     gains = {} if query.is_names else _gains(query, facts)
+    by_words = {one.chunk_id: one.score for one in text}
     pages = [
         RankedPage(
             page_id=place[0],
@@ -287,6 +293,7 @@ def rank_pages(
             * (NEWS_SHARE if place[0] in unasked else 1),
             relevance=min(1.0, fused[found[0]] / best),
             defined=tuple(one for one in definitions if (one.page_id, one.version_id) == place),
+            earliest=min(one for one in found if by_words.get(one, 0) >= AS_GOOD * by_words.get(found[0], 0)),
         )
         for place, found in chunks.items()
     ]

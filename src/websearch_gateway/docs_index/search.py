@@ -232,20 +232,25 @@ def _by_text(db: Database, query: Query, versions: Sequence[int], most: int) -> 
 
 
 def _chunk_to_show(db: Database, query: Query, page: RankedPage) -> Chunk:
-    """The chunk that defines a name in the query, unless another one has more words of the query; else the best that is
-    no list of links.
+    """The chunk that defines a name in the query, unless another one has more words of the query; else the first of the
+    page if it is as good as the best; else the best that is no list of links.
     """
+    defined = [one.chunk_id for one in page.defined]
     best = _best_chunk(query, page)
     others = [id_ for id_ in page.chunk_ids if id_ != best][:MOST_COMPARED]
     if page.defined and others and len(query.phrases) > 1:
-        found, terms = load_chunks(db, [best, others[0]]), set(query_terms(query.text))
-        texts = (" ".join((*one.heading_path, one.content)) for one in found)
+        both, terms = load_chunks(db, [best, others[0]]), set(query_terms(query.text))
+        texts = (" ".join((*one.heading_path, one.content)) for one in both)
         held = [len(terms.intersection(one)) for one in tokens_of_each(texts)]
-        return found[held.index(max(held))]
-    (first,) = load_chunks(db, [best])
-    if is_navigation(first.content):
-        return next((one for one in load_chunks(db, others) if not is_navigation(one.content)), first)
-    return first
+        return both[held.index(max(held))]
+    ids = [best] if best in (page.earliest, *defined) else [page.earliest, best]
+    loaded = load_chunks(db, ids)
+    first, found = loaded[0], loaded[-1]
+    if first.ordinal == 0 and not is_navigation(first.content):
+        return first  # it introduces the page
+    if is_navigation(found.content):
+        return next((one for one in load_chunks(db, others) if not is_navigation(one.content)), found)
+    return found
 
 
 def _fit(db: Database, found: Sequence[_Candidate], query: Query, most: int) -> tuple[list[DocsHit], list[DocsMore]]:
@@ -427,7 +432,8 @@ _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Collection[str] = ()) -> str:
     """The text, or the run of its sentences and code around the one that has most of `terms`, with a note.
 
-    It begins with the heading of that section if half of the room holds all until then, and never inside code.
+    It begins with the text if that has as many of them; else with the heading of that section if half of the room holds
+    all until then; and never inside code.
 
     Args:
         terms: tokens of the query, see `text.tokens`.
@@ -441,6 +447,8 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     if not found or room <= 0:
         return _cut(markdown, 0, room)
     best = _best(markdown, [(block.start, block.end) for block in found], terms, names)
+    if best and not names and _held(markdown, 0, room, terms) >= _held(markdown, found[best].start, room, terms):
+        return excerpt(markdown, (), most_tokens)  # what introduces a section explains the rest of it
     own = _units(markdown, found[best])
     fitting = [unit for unit in own if estimate_tokens(markdown[slice(*unit)]) <= room]
     if not fitting:
@@ -516,6 +524,11 @@ def _line_of(code: str, names: Collection[str]) -> int:
     declared = rf"^[ \t]*+(?!(?:{_IN_USE})\b)(?:[\w*&:<>\[\],.@]++[ \t]++){{1,6}}?[*&]*(?:{any_name})[ \t]*[({{<:=]"
     found = re.search(declared, code, re.MULTILINE) or re.search(rf"(?<!\w)(?:{any_name})(?!\w)", code)
     return code.rfind("\n", 0, found.end()) + 1 if found else 0
+
+
+def _held(markdown: str, start: int, room: int, terms: Collection[str]) -> int:
+    """How many of the terms stand in the text that fits from `start` on."""
+    return len({match[0].lower() for match in _any_of(frozenset(terms)).finditer(_window(markdown, start, room))})
 
 
 def _window(text: str, start: int, room: int) -> str:
