@@ -122,7 +122,8 @@ class Workers:
         except TimeoutError:
             raise SearchTimeoutError("The page could not be read in time.") from None
         except (OSError, asyncio.IncompleteReadError) as error:
-            raise SearchFetchError("The page could not be read: its worker process broke down.") from error
+            message = "The page could not be read: its worker process broke down."
+            raise SearchFetchError(message, details={"reason": "crashed"}) from error
         return _result(reply)
 
     async def aclose(self) -> None:

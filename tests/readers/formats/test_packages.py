@@ -52,8 +52,8 @@ def test_a_container_is_read_by_what_it_holds(body: bytes, text: str) -> None:
         (OLE + entry("PowerPoint Document"), "unsupported"),
         (OLE + entry("__properties_version1.0"), "unsupported"),
         (OLE, "type"),
-        (b"PK\x03\x04" + bytes(100), "None"),
-        (word(paragraph("Words"))[:200], "None"),
+        (b"PK\x03\x04" + bytes(100), "damaged"),
+        (word(paragraph("Words"))[:200], "damaged"),
     ],
 )
 def test_other_containers_say_what_they_are(body: bytes, reason: str) -> None:

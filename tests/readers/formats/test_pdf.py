@@ -6,6 +6,7 @@ import pytest
 
 from tests.documents import at, drawn
 from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.readers.formats import pdf as pdf_module
 from websearch_gateway.readers.formats.pdf import MOST_PAGES, pdf
 
 URL = "https://example.com/a/leaflet%20one.pdf"
@@ -160,6 +161,14 @@ def test_lines_cannot_become_other_blocks() -> None:
 def test_hostile_pages_are_read_within_the_limits(content: str) -> None:
     """Grids, paths, scattered words, one endless line, impossible fonts and deep nesting."""
     assert "Words" in markdown(content)
+
+
+@pytest.mark.parametrize("limit", ["READ_SECONDS", "LAYOUT_SECONDS"])
+def test_the_pages_are_read_for_which_there_is_time(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf_module, limit, -1.0)
+    page = pdf(drawn(*[at(20, 200, "Words")] * 3), URL, "")
+    assert page.markdown == "*Page 1*\n\nWords"
+    assert page.warnings == ("The PDF has 3 pages; only the first 1 were read.",)
 
 
 def test_only_the_first_of_very_many_pages_are_read() -> None:

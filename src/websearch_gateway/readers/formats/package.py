@@ -39,7 +39,7 @@ class Package:
         try:
             self._archive = ZipFile(BytesIO(body))
         except (BadZipFile, ValueError, NotImplementedError, OSError):
-            raise SearchFetchError("The document is damaged.") from None
+            raise SearchFetchError("The document is damaged.", details={"reason": "damaged"}) from None
         self._left = MOST_UNPACKED
         self._relations: dict[str, dict[str, tuple[str, str]]] = {}
         self.names = {entry.filename: entry for entry in self._archive.infolist()}

@@ -6,10 +6,11 @@ Lays out each page in lines, columns in reading order, tables, lists and paragra
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.errors import SearchFetchError
@@ -17,10 +18,14 @@ from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.pdf_tables import BROKEN, Segment, Sheet, Word, aligned, ruled, sheet
 from websearch_gateway.readers.formats.rendering import MAX_MARKDOWN
 
+T = TypeVar("T")
+
 _UNBROKEN = dict.fromkeys(map(ord, BROKEN), "-")
 
 
 MOST_PAGES = 1_000
+READ_SECONDS, LAYOUT_SECONDS = 3.0, 6.0
+"""The seconds from the start after which no further page is read, and none laid out: a job may take ten."""
 ONLY_FIRST = "The PDF has {:,} pages; only the first {:,} were read."
 
 LARGER = 1.12
@@ -51,18 +56,19 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
     """
     import pypdfium2
 
+    started = time.monotonic()
     try:
         document = pypdfium2.PdfDocument(body)
         count = len(document)
         outline = _outline(document)
-        sheets = list(_read(document))
+        sheets = list(_in_time(_read(document), started + READ_SECONDS))
         title = document.get_metadata_value("Title")
     except pypdfium2.PdfiumError as error:
         raise _unreadable(error) from None
     if not any(one.words or one.turned for one in sheets):
         message = "The PDF has no text; its pages are scans."
         raise SearchFetchError(message, details={"reason": "scanned" if count else "empty"})
-    shown = [blocks(one) for one in _without_margins(sheets)]
+    shown = list(_in_time(map(blocks, _without_margins(sheets)), started + LAYOUT_SECONDS))
     levels = _levels(shown, outline)
     written = list(_written(shown, outline, levels))
     anchors, texts, at = [], [], 0
@@ -72,14 +78,14 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
         at += len(text) + 2
     name = _line(title) if _line(title).casefold() not in _NO_TITLES else ""
     name = name or next(_largest(shown[0], levels), "") or unquote(urlsplit(url).path.rpartition("/")[2])
-    warnings = (ONLY_FIRST.format(count, len(sheets)),) if len(sheets) < count else ()
+    warnings = (ONLY_FIRST.format(count, len(shown)),) if len(shown) < count else ()
     return Extracted(name, "\n\n".join(texts), None, warnings, tuple(anchors))
 
 
 def _unreadable(error: Exception) -> SearchFetchError:
     if getattr(error, "err_code", None) == _PASSWORD:
         return SearchFetchError("The PDF is locked with a password.", details={"reason": "encrypted"})
-    return SearchFetchError("The PDF is damaged.")
+    return SearchFetchError("The PDF is damaged.", details={"reason": "damaged"})
 
 
 def _read(document: Any) -> Iterator[Sheet]:
@@ -91,6 +97,14 @@ def _read(document: Any) -> Iterator[Sheet]:
         yield read
         length += sum(len(word.text) + 1 for word in read.words)
         if length > MAX_MARKDOWN:
+            return
+
+
+def _in_time(items: Iterable[T], until: float) -> Iterator[T]:
+    """The items until a time on the monotonic clock, at least one."""
+    for item in items:
+        yield item
+        if time.monotonic() > until:
             return
 
 

@@ -95,7 +95,7 @@ def notebook(body: bytes, url: str, charset: str) -> Extracted:
         value = json.loads(body)
         cells = _cells(value)
     except (ValueError, RecursionError, AttributeError, TypeError):
-        raise SearchFetchError("The notebook is damaged.") from None
+        raise SearchFetchError("The notebook is damaged.", details={"reason": "damaged"}) from None
     language = _language(value)
     text = "\n\n".join(
         until_too_long(part for cell in cells if isinstance(cell, dict) for part in _notebook_cell(cell, language))

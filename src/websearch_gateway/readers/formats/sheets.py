@@ -46,7 +46,7 @@ def workbook(body: bytes, merged: dict[str, list[Any]] | None = None) -> Extract
     except PasswordError:
         raise encrypted() from None
     except CalamineError:
-        raise SearchFetchError("The spreadsheet is damaged.") from None
+        raise SearchFetchError("The spreadsheet is damaged.", details={"reason": "damaged"}) from None
     shown = [one.name for one in book.sheets_metadata if one.visible == SheetVisibleEnum.Visible]
     warnings: dict[str, None] = {}
     if hidden := len(book.sheet_names) - len(shown):

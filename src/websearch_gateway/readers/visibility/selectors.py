@@ -361,10 +361,11 @@ MAX_CACHED = 20_000
 UNSEEN_CLASSES = frozenset(
     {
         *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only"),
-        *("element-invisible", "a11y-hidden"),
+        *("element-invisible", "a11y-hidden", "d-none"),
     }
 )
-"""Classes of common frameworks for text for screen readers. Their style sheets are rarely part of the page."""
+"""Classes of common frameworks for text for screen readers, and for text that scripts show. Their style sheets are
+rarely part of the page."""
 
 _SIBLING_COST = 20
 _BITS = 512

@@ -41,6 +41,9 @@ _UNSEEN_TAGS = frozenset(
 # What is declared for an element is not enough to decide about one with such a tag or attribute.
 _TELLING_TAGS = frozenset({"details", "dialog", "rp", "svg", "noscript", "title"}) | _UNSEEN_TAGS
 _TELLING = frozenset({"hidden", "popover", "bgcolor", "color", "alt"})
+# Bootstrap's class for what is not shown; others show it from a width of the screen on.
+CLOSED_CLASS = ".d-none"
+_SHOWN_ON_SCREEN = re.compile(r"(?<![\w-])d-(?:sm|md|lg|xl)-(?!none)[a-z]")
 _BLACK = (0.0, 0.0, 0.0, 1.0)
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 
@@ -198,7 +201,7 @@ class _Survey:
         if declared.needs_variables:
             style, variables = resolved(declared.style, variables)
             declared = Declared(style)
-        shut = not outer.opened and (declared.is_closed or _is_shut(node))
+        shut = not outer.opened and (declared.is_closed or self._is_shut(node))
         opened = outer.opened or (shut and opens(node, declared.style, self._controlled, bool(self._spared)))
         folded = not outer.judged and is_folded(element)
         unseen = (shut and not opened) or self._is_unseen(node, declared) or (folded and bool(_orders(element)))
@@ -215,6 +218,16 @@ class _Survey:
             self._steps[outer, known] = state
         return state
 
+    def _is_shut(self, node: Node) -> bool:
+        element = node.element
+        if element.get("hidden", "until-found") != "until-found" or element.get("popover") is not None:
+            return True
+        if CLOSED_CLASS in self._styles.unseen & node.name.keys and not _SHOWN_ON_SCREEN.search(
+            element.get("class", "")
+        ):
+            return True
+        return node.name.tag == "dialog" and element.get("open") is None
+
     def _is_unseen(self, node: Node, declared: Declared) -> bool:
         element, tag = node.element, node.name.tag
         if tag in _UNSEEN_TAGS:
@@ -225,7 +238,8 @@ class _Survey:
             return True
         if tag == "svg" and "0" in (element.get("width"), element.get("height")):
             return True
-        if not self._styles.unseen.isdisjoint(node.name.keys) and not declared.style.keys() >= {"clip", "position"}:
+        unseen = self._styles.unseen & node.name.keys - {CLOSED_CLASS}
+        if unseen and not declared.style.keys() >= {"clip", "position"}:
             return True
         return declared.is_buried
 
@@ -263,13 +277,6 @@ def _hints(element: HtmlElement, attributes: list[str]) -> Style:
     """What legacy attributes declare."""
     found = {"background": "bgcolor", "color": "color"} if element.tag == "font" else {"background": "bgcolor"}
     return {name: element.get(key).lower() for name, key in found.items() if key in attributes}
-
-
-def _is_shut(node: Node) -> bool:
-    element = node.element
-    if element.get("hidden", "until-found") != "until-found" or element.get("popover") is not None:
-        return True
-    return node.name.tag == "dialog" and element.get("open") is None
 
 
 def _erase(survey: _Survey) -> list[str]:
