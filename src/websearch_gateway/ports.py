@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
-from websearch_gateway.errors import SearchError
+from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import (
     Answer,
     AppliedFilters,
@@ -76,21 +76,30 @@ async def through(layers: Sequence[Layer[T]], ask: Callable[[], Awaitable[T]], c
     return await ask()
 
 
-class Provider(Protocol):
-    """A raw search vendor as pure functions; `net.searcher.HttpSearcher` runs any of them."""
+QUOTA_PAUSE_SECONDS = 3600.0
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def capabilities(self) -> Capabilities: ...
-    @property
-    def key_setting(self) -> str | None:
-        """The environment variable that holds the key; None for a vendor without keys."""
-        ...
+
+def quota_spent(message: str) -> SearchProviderError:
+    """The error of an account whose quota or credit is spent."""
+    return SearchProviderError(message, retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"})
+
+
+class Provider:
+    """A raw search vendor as pure functions; `net.client.HttpSearcher` runs any of them.
+
+    Attributes:
+        key_setting: the environment variable that holds the key; None for a vendor without keys.
+        spent: statuses that say that the account's quota or credit is spent, each with the message.
+    """
+
+    name: ClassVar[str]
+    capabilities: ClassVar[Capabilities]
+    key_setting: ClassVar[str | None] = None
+    spent: ClassVar[Mapping[int, str]] = {}
 
     def request(self, query: SearchQuery) -> HttpRequest:
         """The HTTP request for the first page of results."""
-        ...
+        raise NotImplementedError
 
     def parse(self, body: bytes) -> list[Hit]:
         """The hits of a successful reply.
@@ -99,22 +108,22 @@ class Provider(Protocol):
             SearchProviderParseError: the reply is not what the vendor documents.
             Unavailable: the reply is a refusal in disguise, such as a bot page with status 2xx.
         """
-        ...
+        raise NotImplementedError
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """The request for page `page` (2 is the second) given the previous reply's body; None if there is no such page.
 
         Called only after a full page, so a vendor that does not report whether there is more always returns a request.
         """
-        ...
+        return None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """The error for a reply with a vendor-specific meaning; None leaves it to the common rules."""
-        ...
+        return quota_spent(self.spent[status]) if status in self.spent else None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
         """How `request` actually applies freshness, region and domains."""
-        ...
+        return AppliedFilters()
 
 
 class HostedEngine(Upstream[Answer], Protocol):
@@ -386,5 +395,6 @@ __all__ = [
     "Workers",
     "no_progress",
     "problem_of",
+    "quota_spent",
     "through",
 ]

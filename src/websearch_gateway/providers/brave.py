@@ -17,7 +17,7 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
 )
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
-from websearch_gateway.ports import Provider
+from websearch_gateway.ports import Provider, quota_spent
 from websearch_gateway.text.hits import json_object, linked, make_hit, one_line, records
 from websearch_gateway.text.numbers import bucket, iso_date, spoken_date, utc_now
 from websearch_gateway.text.urls import sites_applied, with_sites
@@ -25,7 +25,6 @@ from websearch_gateway.text.urls import sites_applied, with_sites
 MOST_WORDS = 50
 MOST_RESULTS = {"general": 20, "news": 50}
 LAST_OFFSET = 9
-QUOTA_PAUSE_SECONDS = 3600.0
 FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 # The two lists of https://api-dashboard.search.brave.com/app/documentation/web-search/codes; other codes give a 422.
 _COUNTRIES = (
@@ -40,7 +39,7 @@ _HIGHLIGHT = re.compile(r"</?strong>")
 
 
 @dataclass(frozen=True, slots=True)
-class Brave:
+class Brave(Provider):
     """`offset` counts pages, not results. Descriptions are HTML with `<strong>` around the words of the query."""
 
     key: str = field(repr=False)
@@ -84,9 +83,7 @@ class Brave:
         if b"SUBSCRIPTION_TOKEN_INVALID" in body or b"SUBSCRIPTION_NOT_FOUND" in body:
             return SearchAuthError("Brave rejected the key; check BRAVE_API_KEY.")
         if status == 429 and b"QUOTA_LIMITED" in body:
-            return SearchProviderError(
-                "The quota of the Brave account is spent.", retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"}
-            )
+            return quota_spent("The quota of the Brave account is spent.")
         if status == 429:
             # "1, 2558678": seconds until the per-second limit and until the monthly quota reset.
             per_second = headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
@@ -140,4 +137,4 @@ def _plain(markup: object) -> str:
     return unescape(_HIGHLIGHT.sub("", one_line(markup)))
 
 
-PROVIDER: Callable[..., Provider] = Brave
+PROVIDER = Brave

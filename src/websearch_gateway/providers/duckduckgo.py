@@ -6,7 +6,7 @@ and of the form on the page itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
@@ -32,13 +32,12 @@ _OWN_CODES = {"GB": "uk", "SI": "sl"}
 
 
 @dataclass(frozen=True, slots=True)
-class DuckDuckGo:
+class DuckDuckGo(Provider):
     """A page for people. We submit its form under our own user agent; it often answers with a bot page, as a 202."""
 
     base_url: str = "https://html.duckduckgo.com"
 
     name: ClassVar[str] = "duckduckgo"
-    key_setting: ClassVar[str | None] = None
     capabilities: ClassVar[Capabilities] = Capabilities(max_results=50, freshness=True, region=True, paging=True)
 
     def request(self, query: SearchQuery) -> HttpRequest:
@@ -129,4 +128,4 @@ def _locale(query: SearchQuery) -> str:
     return spoken if spoken in locales else next(iter(locales), _ANYWHERE)
 
 
-PROVIDER: Callable[..., Provider] = DuckDuckGo
+PROVIDER = DuckDuckGo

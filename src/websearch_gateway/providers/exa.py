@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Literal
 
-from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.hits import json_object, linked, make_hit, opening, records
@@ -18,12 +17,11 @@ MOST_RESULTS = 10
 """The price covers ten results with their texts; each further one costs more."""
 MOST_DOMAINS = 1_200
 TEXT_CHARS = 10_000
-QUOTA_PAUSE_SECONDS = 3600.0
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 
 
 @dataclass(frozen=True, slots=True)
-class Exa:
+class Exa(Provider):
     """One request, without paging. Takes either included or excluded domains; a freshness drops undated pages."""
 
     key: str = field(repr=False)
@@ -32,6 +30,7 @@ class Exa:
 
     name: ClassVar[str] = "exa"
     key_setting: ClassVar[str | None] = "EXA_API_KEY"
+    spent: ClassVar[Mapping[int, str]] = {402: "The Exa account has no credits left."}
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=MOST_RESULTS,
         freshness=True,
@@ -66,18 +65,6 @@ class Exa:
         hits = (self._hit(row) for row in records(json_object(body, self.name), "results", self.name))
         return linked(hits, self.name)
 
-    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """There is no second page."""
-        return None
-
-    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """402 means that the credits or a budget are spent."""
-        if status != 402:
-            return None
-        return SearchProviderError(
-            "The Exa account has no credits left.", retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"}
-        )
-
     def applied(self, query: SearchQuery) -> AppliedFilters:
         """Everything requested, up to a year; one list of domains."""
         domains: Literal["upstream"] | None = "upstream" if any(one_list(query, MOST_DOMAINS)) else None
@@ -88,4 +75,4 @@ class Exa:
         return make_hit(self.name, row.get("url"), row.get("title"), opening(text), published=published, content=text)
 
 
-PROVIDER: Callable[..., Provider] = Exa
+PROVIDER = Exa

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
-from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
+from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.hits import json_object, linked, make_hit, records
@@ -16,12 +16,11 @@ from websearch_gateway.text.urls import one_list
 
 MOST_RESULTS = 10
 """More results would cost more than one request's price."""
-QUOTA_PAUSE_SECONDS = 3600.0
 TBS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
 
 
 @dataclass(frozen=True, slots=True)
-class Firecrawl:
+class Firecrawl(Provider):
     """One request, without paging, with the Markdown of each page. Takes either included or excluded domains."""
 
     key: str = field(repr=False)
@@ -30,6 +29,7 @@ class Firecrawl:
 
     name: ClassVar[str] = "firecrawl"
     key_setting: ClassVar[str | None] = "FIRECRAWL_API_KEY"
+    spent: ClassVar[Mapping[int, str]] = {402: "The Firecrawl account has no credits left."}
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=MOST_RESULTS,
         freshness=True,
@@ -66,18 +66,6 @@ class Firecrawl:
         rows = [row for key in ("web", "news") for row in records(data, key, self.name, optional=True)]
         return linked(map(self._hit, rows), self.name)
 
-    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """There is no second page."""
-        return None
-
-    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """402 means that the credits are spent."""
-        if status != 402:
-            return None
-        return SearchProviderError(
-            "The Firecrawl account has no credits left.", retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"}
-        )
-
     def applied(self, query: SearchQuery) -> AppliedFilters:
         """Everything requested, up to a year; one list of domains."""
         domains: Literal["upstream"] | None = "upstream" if any(one_list(query)) else None
@@ -90,4 +78,4 @@ class Firecrawl:
         return make_hit(self.name, row.get("url"), row.get("title"), snippet, published=published, content=text)
 
 
-PROVIDER: Callable[..., Provider] = Firecrawl
+PROVIDER = Firecrawl

@@ -5,21 +5,20 @@ Closed to new customers; the API ends on 2027-01-01.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError
+from websearch_gateway.errors import SearchAuthError, SearchError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
-from websearch_gateway.ports import Provider
+from websearch_gateway.ports import Provider, quota_spent
 from websearch_gateway.text.hits import json_object, linked, make_hit, records
 from websearch_gateway.text.numbers import bucket, iso_date
 from websearch_gateway.text.urls import sites_applied, with_sites
 
 PAGE_SIZE = 10
 LAST_RESULT = 100
-QUOTA_PAUSE_SECONDS = 3600.0
 DATE_RESTRICT = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
 # The languages that Google can restrict results to; some have codes of its own.
 _LANGUAGES = "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh-CN"
@@ -27,7 +26,7 @@ _OWN_CODES = {"he": "iw", "nb": "no", "zh": "zh-CN"}
 
 
 @dataclass(frozen=True, slots=True)
-class Google:
+class Google(Provider):
     """Pages of ten, and never past the hundredth result. `safe_search` is the default if a query does not set it."""
 
     key: str = field(repr=False)
@@ -73,9 +72,7 @@ class Google:
         if status == 403:
             return SearchAuthError("The Google project has no access to the Custom Search JSON API.")
         if status == 429 and b"per day" in body:
-            return SearchProviderError(
-                "Google's quota for today is spent.", retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"}
-            )
+            return quota_spent("Google's quota for today is spent.")
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
@@ -115,4 +112,4 @@ def _start(page: int) -> int:
     return (page - 1) * PAGE_SIZE + 1
 
 
-PROVIDER: Callable[..., Provider] = Google
+PROVIDER = Google

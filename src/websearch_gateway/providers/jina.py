@@ -7,18 +7,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
-from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.hits import json_object, linked, make_hit, opening, records
 from websearch_gateway.text.numbers import iso_date, spoken_date, utc_now
 
 PAGE_SIZE = 10
-QUOTA_PAUSE_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Jina:
+class Jina(Provider):
     """Pages of ten. Jina counts the tokens of the texts. A search without results is a reply with status 422."""
 
     key: str = field(repr=False)
@@ -27,6 +25,7 @@ class Jina:
 
     name: ClassVar[str] = "jina"
     key_setting: ClassVar[str | None] = "JINA_API_KEY"
+    spent: ClassVar[Mapping[int, str]] = {402: "The Jina account has no tokens left."}
     # An assumption: ten texts of 10,000 tokens. A reply counts at least 10,000 tokens, and has no upper limit.
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=100,
@@ -53,14 +52,6 @@ class Jina:
         """The next page, always: Jina does not report whether there is one."""
         return self._page(query, page)
 
-    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """402 means that the balance is spent."""
-        if status != 402:
-            return None
-        return SearchProviderError(
-            "The Jina account has no tokens left.", retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"}
-        )
-
     def applied(self, query: SearchQuery) -> AppliedFilters:
         """The region."""
         return AppliedFilters(region=query.region)
@@ -85,4 +76,4 @@ class Jina:
         return HttpRequest("GET", f"{self.base_url}/", params, headers)
 
 
-PROVIDER: Callable[..., Provider] = Jina
+PROVIDER = Jina

@@ -7,20 +7,19 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Literal
 
-from websearch_gateway.errors import SearchError, SearchProviderError, SearchValidationError
+from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
-from websearch_gateway.ports import Provider
+from websearch_gateway.ports import Provider, quota_spent
 from websearch_gateway.text.hits import json_object, linked, make_hit, opening, records
 from websearch_gateway.text.numbers import bucket, utc_now
 
-QUOTA_PAUSE_SECONDS = 3600.0
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 _NOTHING_FOUND = "SEARCH_QUERY_NO_RESULT"
 _SPENT = ("INSUFFICIENT_FUNDS_CREDITS", "EXCEED_BUDGET_LIMIT")
 
 
 @dataclass(frozen=True, slots=True)
-class Linkup:
+class Linkup(Provider):
     """One request of depth `standard`, without paging. A search without results is a reply with status 400."""
 
     key: str = field(repr=False)
@@ -64,18 +63,12 @@ class Linkup:
         rows = records(reply, "results", self.name)
         return linked((self._hit(row) for row in rows if row.get("type", "text") == "text"), self.name)
 
-    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """There is no second page."""
-        return None
-
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """400 means an invalid request, or no results; 429 a rate limit, or that the credits are spent."""
         if status == 400 and _NOTHING_FOUND.encode() not in body:
             return SearchValidationError("linkup rejected the request as invalid (HTTP 400).")
         if status == 429 and any(code.encode() in body for code in _SPENT):
-            return SearchProviderError(
-                "The Linkup account has no credits left.", retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"}
-            )
+            return quota_spent("The Linkup account has no credits left.")
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
@@ -93,4 +86,4 @@ def _code(reply: Mapping[str, Any]) -> object:
     return error.get("code") if isinstance(error, dict) else None
 
 
-PROVIDER: Callable[..., Provider] = Linkup
+PROVIDER = Linkup

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from websearch_gateway.errors import SearchError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.hits import json_object, linked, make_hit, records
@@ -17,7 +16,7 @@ MOST_RESULTS = MOST_DOMAINS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class PerplexitySearch:
+class PerplexitySearch(Provider):
     """One request, without paging. Takes either included or excluded domains."""
 
     key: str = field(repr=False)
@@ -54,14 +53,6 @@ class PerplexitySearch:
         hits = (self._hit(row) for row in records(json_object(body, self.name), "results", self.name))
         return linked(hits, self.name)
 
-    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """There is no second page."""
-        return None
-
-    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """None: the common rules cover its replies."""
-        return None
-
     def applied(self, query: SearchQuery) -> AppliedFilters:
         """Everything requested, up to a year; one list of domains."""
         domains: Literal["upstream"] | None = "upstream" if any(one_list(query, MOST_DOMAINS)) else None
@@ -72,4 +63,4 @@ class PerplexitySearch:
         return make_hit(self.name, row.get("url"), row.get("title"), row.get("snippet"), published=published)
 
 
-PROVIDER: Callable[..., Provider] = PerplexitySearch
+PROVIDER = PerplexitySearch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,13 +16,12 @@ SAFE_SEARCH = {"off": "0", "moderate": "1", "strict": "2"}
 
 
 @dataclass(frozen=True, slots=True)
-class Searxng:
+class Searxng(Provider):
     """An instance may have JSON disabled (the default) or no working engine; neither gives a clear error."""
 
     base_url: str
 
     name: ClassVar[str] = "searxng"
-    key_setting: ClassVar[str | None] = None
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=50, freshness=True, region=True, safe_search=True, paging=True, news=True
     )
@@ -80,4 +79,4 @@ class Searxng:
         return HttpRequest("GET", f"{self.base_url}/search", params)
 
 
-PROVIDER: Callable[..., Provider] = Searxng
+PROVIDER = Searxng

@@ -7,20 +7,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
-from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError
+from websearch_gateway.errors import SearchAuthError, SearchError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
-from websearch_gateway.ports import Provider
+from websearch_gateway.ports import Provider, quota_spent
 from websearch_gateway.text.hits import json_object, linked, make_hit, records
 from websearch_gateway.text.numbers import bucket, spoken_date, utc_now
 from websearch_gateway.text.urls import sites_applied, with_sites
 
 PAGE_SIZE = 10
-QUOTA_PAUSE_SECONDS = 3600.0
 TBS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
 
 
 @dataclass(frozen=True, slots=True)
-class Serper:
+class Serper(Provider):
     """A request for more than ten results costs two credits, so larger searches use several pages."""
 
     key: str = field(repr=False)
@@ -60,9 +59,7 @@ class Serper:
         if status == 403:
             return SearchAuthError("Serper rejected the key; check SERPER_API_KEY.")
         if status == 400 and b"Not enough credits" in body:
-            return SearchProviderError(
-                "The Serper account has no credits left.", retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"}
-            )
+            return quota_spent("The Serper account has no credits left.")
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
@@ -87,4 +84,4 @@ class Serper:
         return HttpRequest("POST", f"{self.base_url}/{path}", headers={"X-API-KEY": self.key}, json=body)
 
 
-PROVIDER: Callable[..., Provider] = Serper
+PROVIDER = Serper

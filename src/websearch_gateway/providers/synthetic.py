@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from websearch_gateway.errors import SearchError
-from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.hits import json_object, linked, make_hit, opening, records
 from websearch_gateway.text.numbers import iso_date
 
 
 @dataclass(frozen=True, slots=True)
-class Synthetic:
+class Synthetic(Provider):
     """Takes only a query; returns the text of each page too."""
 
     key: str = field(repr=False)
@@ -34,21 +33,9 @@ class Synthetic:
         hits = (self._hit(row) for row in records(json_object(body, self.name), "results", self.name))
         return linked(hits, self.name)
 
-    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """There is no second page."""
-        return None
-
-    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """None: no vendor-specific error replies are known."""
-        return None
-
-    def applied(self, query: SearchQuery) -> AppliedFilters:
-        """None: the API has no filters."""
-        return AppliedFilters()
-
     def _hit(self, row: Mapping[str, object]) -> Hit | None:
         text, published = row.get("text"), iso_date(row.get("published"))
         return make_hit(self.name, row.get("url"), row.get("title"), opening(text), published=published, content=text)
 
 
-PROVIDER: Callable[..., Provider] = Synthetic
+PROVIDER = Synthetic

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.hits import json_object, linked, make_hit, records
@@ -15,7 +14,6 @@ from websearch_gateway.text.query import country_name
 
 MOST_RESULTS = 20
 MOST_INCLUDED, MOST_EXCLUDED = 300, 150
-QUOTA_PAUSE_SECONDS = 3600.0
 # The countries of the vendor's list. It rejects others as an invalid request.
 _COUNTRIES = (
     "AD AE AF AL AM AO AR AT AU AZ BA BB BD BE BF BG BH BI BJ BN BO BR BS BT BW BY BZ CA CF CG CH CL CM CN CO CR CU CV "
@@ -27,7 +25,7 @@ _COUNTRIES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Tavily:
+class Tavily(Provider):
     """One request of search depth `basic`, without paging. Takes a country by its name, except for news."""
 
     key: str = field(repr=False)
@@ -35,6 +33,7 @@ class Tavily:
 
     name: ClassVar[str] = "tavily"
     key_setting: ClassVar[str | None] = "TAVILY_API_KEY"
+    spent: ClassVar[Mapping[int, str]] = dict.fromkeys((432, 433), "The Tavily account is over its usage limit.")
     # One credit at the pay-as-you-go price of $0.008.
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=MOST_RESULTS,
@@ -70,20 +69,6 @@ class Tavily:
         hits = (self._hit(row) for row in records(json_object(body, self.name), "results", self.name))
         return linked(hits, self.name)
 
-    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """There is no second page."""
-        return None
-
-    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """432 means the plan's limit, 433 the pay-as-you-go limit."""
-        if status in (432, 433):
-            return SearchProviderError(
-                "The Tavily account is over its usage limit.",
-                retry_after=QUOTA_PAUSE_SECONDS,
-                details={"reason": "quota"},
-            )
-        return None
-
     def applied(self, query: SearchQuery) -> AppliedFilters:
         """The region only if Tavily supports the country and the topic is general."""
         include, exclude = query.include_domains, query.exclude_domains
@@ -106,4 +91,4 @@ class Tavily:
         return query.region if query.topic == "general" and query.region in _COUNTRIES.split() else None
 
 
-PROVIDER: Callable[..., Provider] = Tavily
+PROVIDER = Tavily

@@ -7,12 +7,12 @@ CC BY-SA, so a hit keeps its title and URL.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
-from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.net.fetch import user_agent
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.hits import json_object, linked, make_hit, one_line, records
@@ -28,7 +28,7 @@ _OWN_CODES = {"nb": "no"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wikipedia:
+class Wikipedia(Provider):
     """Articles with their introductions, which saves reading the pages. `{lang}` of the base URL becomes the language.
 
     `contact` is a web address that says who runs this gateway. Wikimedia allows more requests with one.
@@ -38,7 +38,6 @@ class Wikipedia:
     contact: str | None = None
 
     name: ClassVar[str] = "wikipedia"
-    key_setting: ClassVar[str | None] = None
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=500,
         page_size=MOST_HITS,
@@ -82,10 +81,6 @@ class Wikipedia:
         shown = code if isinstance(code, str) and re.fullmatch(r"[\w-]{1,60}", code) else "unknown"
         return SearchProviderError(f"Wikipedia's search failed ({shown}).", retryable=shown == "maxlag")
 
-    def applied(self, query: SearchQuery) -> AppliedFilters:
-        """Neither freshness nor region: an encyclopaedia has no such filters."""
-        return AppliedFilters()
-
     def _page(self, query: SearchQuery, offset: int) -> HttpRequest:
         language = query.language or language_of(query.text)
         base = self.base_url.replace("{lang}", _OWN_CODES.get(language, language))
@@ -125,4 +120,4 @@ def _search_words(question: str) -> str:
     return " ".join([word for word in words if fold(word) not in STOP_WORDS] or words)
 
 
-PROVIDER: Callable[..., Provider] = Wikipedia
+PROVIDER = Wikipedia
