@@ -32,7 +32,7 @@ WANTED = 0.6
 BAD_DAY_CALLS = 2_000
 BAD_DAY_CONNECTIONS = 64
 FAULTS = ("status", "reset", "garbage")
-QUIET = {"RATE_LIMIT": "none", "DAILY_BUDGET_USD": "none"}
+QUIET = {"RATE_LIMIT": "none", "CACHED_RATE_LIMIT": "none", "DAILY_BUDGET_USD": "none"}
 
 
 def measure() -> list[Row]:

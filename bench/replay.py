@@ -18,7 +18,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from bench.semantic import PAIRS, load
-from websearch_gateway.cache.results import WEB_RESULTS, ExactCache, Lifetimes
+from websearch_gateway.cache.results import WEB_RESULTS, Lifetimes
 from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache
 from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import LOCAL, SearchQuery
@@ -59,9 +59,8 @@ async def replay(asked: Log, ttl: float, long_ttl: float) -> Counter[str]:
         return now
 
     state = MemoryState(clock=clock)
-    exact = ExactCache(state, WEB_RESULTS, Lifetimes(ttl, long_ttl, 0), clock=clock)
     index = QuestionIndex(StaticEmbedder(), state, longest_seconds=long_ttl, clock=clock)
-    cache = SemanticCache(exact, index)
+    cache = SemanticCache(index, state, WEB_RESULTS, Lifetimes(ttl, long_ttl, 0), clock=clock)
     served: Counter[str] = Counter()
     for question in asked.questions:
         query = SearchQuery(question, max_results=3)

@@ -6,6 +6,7 @@ about its unit or shape.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextvars import copy_context
@@ -31,10 +32,17 @@ async def no_progress(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """The time by which a whole call must end, on a monotonic clock. It is passed down and never extended."""
+    """The time by which a whole call must end, on a monotonic clock. It is passed down and never extended.
+
+    `check_redirect` gets the target of every redirect that the call follows, before it is asked; it may raise
+    ForbiddenUrlError.
+    """
 
     at: float
     clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
+    check_redirect: Callable[[str], Awaitable[None]] | None = field(
+        default=None, kw_only=True, compare=False, repr=False
+    )
 
     @classmethod
     def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Self:
@@ -48,6 +56,9 @@ class Deadline:
     def within(self, seconds: float) -> Self:
         """The earlier of this deadline and `seconds` from now."""
         return replace(self, at=min(self.at, self.clock() + seconds))
+
+
+UNLIMITED = Deadline(math.inf)
 
 
 @dataclass(slots=True)

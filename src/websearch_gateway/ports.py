@@ -305,7 +305,7 @@ class Embedder(Protocol):
 class State(Protocol):
     """Five verbs for all shared state. Keys are `kind/rest`; values are bytes; times are seconds.
 
-    Never returns expired entries, even if the backend has not deleted them yet.
+    Backends inherit from it. They never return expired entries, even if the backend has not deleted them yet.
     """
 
     async def get(self, key: str) -> bytes | None:
@@ -328,9 +328,10 @@ class State(Protocol):
         """
         ...
 
-    def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
+    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
         """All live entries whose key starts with `prefix`, in key order."""
-        ...
+        async for entry in self.entries(prefix):
+            yield entry.key, entry.value
 
     def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         """As `scan`, with all data that a copy needs, and only keys after `after`. For migration to another backend."""

@@ -12,7 +12,7 @@ from tests.clock import Clock
 from websearch_gateway.admin import maintenance
 from websearch_gateway.admin.maintenance import PREFIXES, CacheAdmin
 from websearch_gateway.cache.pages import KEEP_SECONDS
-from websearch_gateway.cache.results import ANSWERS, CHECK_SECONDS, WEB_RESULTS, ExactCache, Lifetimes
+from websearch_gateway.cache.results import ANSWERS, CHECK_SECONDS, WEB_RESULTS, Lifetimes, ResultCache
 from websearch_gateway.cache.semantic import question_row
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery
@@ -35,8 +35,8 @@ class Process:
     """What one process has of the cache, over a state that it shares with others."""
 
     def __init__(self, state: State, clock: Clock) -> None:
-        self.answers = ExactCache(state, ANSWERS, LIFETIMES, scope="user", clock=clock)
-        self.web = ExactCache(state, WEB_RESULTS, LIFETIMES, clock=clock)
+        self.answers = ResultCache(state, ANSWERS, LIFETIMES, scope="user", clock=clock)
+        self.web = ResultCache(state, WEB_RESULTS, LIFETIMES, clock=clock)
         self.statistics = Statistics(clock=clock)
         self.telemetry = Telemetry([self.statistics.observe])
         self.care = CacheAdmin(

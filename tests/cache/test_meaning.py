@@ -113,9 +113,7 @@ SAME = [
     ("what is the boiling point of water", "boiling point of water"),
     ("weather in Paris 2024", "paris weather 2024"),
     ("how to install docker on ubuntu 22.04", "install docker ubuntu 22.04"),
-    ("what is the capital of slovakia", "slovakia capital city"),
     ("best laptops under 500 dollars", "best laptops under $500"),
-    ("How do I turn on dark mode in Windows 11?", "enable dark mode windows 11"),
     ("when was albert einstein born", "albert einstein date of birth"),
     ("vegan recipes without nuts", "nut-free vegan recipes"),
     ("two bedroom apartments in lisbon", "2 bedroom apartments lisbon"),
@@ -130,7 +128,6 @@ SAME = [
     ("what is the best way to learn a language", "how can I learn a language"),
     ("inflation rate in the US in March 2023", "us inflation rate march 2023"),
     ("What's the U.S. GDP?", "what is the usa gdp"),
-    ("colour of the sky", "color of the sky"),
     ("how do cats purr", "how does a cat purr"),
 ]
 

@@ -14,9 +14,9 @@ from websearch_gateway.cache.results import (
     ANSWERS,
     RAW_RESULTS,
     WEB_RESULTS,
-    ExactCache,
     Lifetimes,
     RawResult,
+    ResultCache,
     Served,
     advance,
     is_current,
@@ -37,13 +37,13 @@ LIFETIMES = Lifetimes(300, 300, 0)
 
 @pytest.fixture
 def cache(state, clock):
-    return ExactCache(state, ANSWERS, LIFETIMES, clock=clock)
+    return ResultCache(state, ANSWERS, LIFETIMES, clock=clock)
 
 
 @pytest.fixture
 def other_process(state, clock):
     """A second process: its own memory over the same state."""
-    return ExactCache(state, ANSWERS, LIFETIMES, clock=clock)
+    return ResultCache(state, ANSWERS, LIFETIMES, clock=clock)
 
 
 async def test_a_stored_result_comes_back_marked_and_free_of_charge(cache):
@@ -82,7 +82,7 @@ def test_the_key_reveals_nothing_of_the_question_and_accepts_any_text(cache):
 async def test_users_share_answers_unless_the_scope_is_user(state, clock, cache):
     await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
     assert await cache.get(QUERY, YOU) == RECALLED
-    private = ExactCache(state, ANSWERS, LIFETIMES, scope="user", clock=clock)
+    private = ResultCache(state, ANSWERS, LIFETIMES, scope="user", clock=clock)
     await private.put(QUERY, STORED_ANSWER_ME, ANSWER)
     assert await private.get(QUERY, YOU) is None
     assert await private.get(QUERY, STORED_ANSWER_ME) == RECALLED
@@ -101,7 +101,7 @@ class TestAge:
         assert await other_process.get(query, STORED_ANSWER_ME) is None, "reading must not make it younger"
 
     async def test_results_with_a_freshness_filter_live_for_a_tenth_of_its_hours(self, state, clock):
-        cache = ExactCache(state, ANSWERS, Lifetimes(86_400), clock=clock)
+        cache = ResultCache(state, ANSWERS, Lifetimes(86_400), clock=clock)
         query = dataclasses.replace(QUERY, freshness_hours=1)
         await cache.put(query, STORED_ANSWER_ME, ANSWER)
         clock.now += 359
@@ -110,7 +110,7 @@ class TestAge:
         assert await cache.get(query, STORED_ANSWER_ME) is None
 
     async def test_a_ttl_of_zero_turns_it_off(self, cache, state, clock):
-        off = ExactCache(state, ANSWERS, Lifetimes(0), clock=clock)
+        off = ResultCache(state, ANSWERS, Lifetimes(0), clock=clock)
         await off.put(QUERY, STORED_ANSWER_ME, ANSWER)
         assert await cache.get(QUERY, STORED_ANSWER_ME) is None
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
@@ -119,7 +119,7 @@ class TestAge:
     async def test_an_entry_that_would_live_longer_than_we_allow_is_a_miss(self, cache, state, clock):
         """Its writer had another setting, or was not a gateway."""
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
-        shorter = ExactCache(state, ANSWERS, Lifetimes(10, 10), clock=clock)
+        shorter = ResultCache(state, ANSWERS, Lifetimes(10, 10), clock=clock)
         assert await shorter.get(QUERY, STORED_ANSWER_ME) is None
         clock.now += 291
         assert await shorter.get(QUERY, STORED_ANSWER_ME)
@@ -133,7 +133,7 @@ class TestStopgap:
     @pytest.fixture
     def caches(self, state, clock):
         """Two processes over one state, whose answers are fresh for an hour and then stale for a day."""
-        return [ExactCache(state, ANSWERS, Lifetimes(3_600, 3_600, 86_400), clock=clock) for _ in range(2)]
+        return [ResultCache(state, ANSWERS, Lifetimes(3_600, 3_600, 86_400), clock=clock) for _ in range(2)]
 
     async def test_an_expired_full_answer_outlives_it(self, caches, clock):
         writer, _ = caches
@@ -247,7 +247,7 @@ async def test_without_its_state_it_continues_in_memory_and_logs_so_once(tmp_pat
     broken = SqliteState(tmp_path / "file" / "state.db")
     with pytest.raises(StateUnavailable):
         await broken.get("k")
-    cache = ExactCache(broken, ANSWERS, LIFETIMES, clock=clock)
+    cache = ResultCache(broken, ANSWERS, LIFETIMES, clock=clock)
     assert await cache.get(QUERY, STORED_ANSWER_ME) is None
     await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
     assert await cache.get(QUERY, STORED_ANSWER_ME) == RECALLED
@@ -275,11 +275,11 @@ class TestStale:
 
     @pytest.fixture
     def cache(self, state, clock):
-        return ExactCache(state, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
+        return ResultCache(state, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
 
     @pytest.fixture
     def other_process(self, state, clock):
-        return ExactCache(state, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
+        return ResultCache(state, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
 
     async def test_an_expired_answer_may_replace_an_error_for_a_day(self, cache, other_process, clock):
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
@@ -317,7 +317,7 @@ class TestStale:
 
     async def test_a_row_older_than_this_operator_allows_is_not_served(self, cache, state, clock):
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
-        strict = ExactCache(state, ANSWERS, Lifetimes(300, 300, 600), clock=clock)
+        strict = ResultCache(state, ANSWERS, Lifetimes(300, 300, 600), clock=clock)
         clock.now += 900
         assert await strict.stale(QUERY, STORED_ANSWER_ME)
         clock.now += 1
@@ -333,7 +333,7 @@ class TestStale:
     async def test_in_an_outage_of_the_state_the_memory_serves(self, tmp_path, clock):
         (tmp_path / "file").touch()
         broken = SqliteState(tmp_path / "file" / "state.db")
-        cache = ExactCache(broken, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
+        cache = ResultCache(broken, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
         await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
         clock.now += 3600
         assert (await cache.stale(QUERY, STORED_ANSWER_ME)).response.cache == "stale"
@@ -398,12 +398,12 @@ ME = Caller("me")
 
 @pytest.fixture
 def web_cache(state, clock):
-    return ExactCache(state, WEB_RESULTS, LIFETIMES, clock=clock)
+    return ResultCache(state, WEB_RESULTS, LIFETIMES, clock=clock)
 
 
 @pytest.fixture
 def other_web_process(state, clock):
-    return ExactCache(state, WEB_RESULTS, LIFETIMES, clock=clock)
+    return ResultCache(state, WEB_RESULTS, LIFETIMES, clock=clock)
 
 
 @pytest.mark.parametrize(("stopgap", "seconds"), [(False, 300), (True, 60)])
@@ -421,7 +421,7 @@ async def test_results_are_served_for_their_ttl_and_a_stopgap_for_a_minute(
 
 
 async def test_a_ttl_of_zero_turns_it_off(web_cache, state):
-    off = ExactCache(state, WEB_RESULTS, Lifetimes(0))
+    off = ResultCache(state, WEB_RESULTS, Lifetimes(0))
     await off.put(WEB_QUERY, ME, RESPONSE, stopgap=False)
     assert [entry async for entry in state.scan("")] == []
     await web_cache.put(WEB_QUERY, ME, RESPONSE, stopgap=False)
@@ -433,7 +433,7 @@ def test_the_order_of_providers_and_the_scope_are_part_of_the_key(web_cache, sta
     keys = {web_cache.key(dataclasses.replace(WEB_QUERY, variant=variant(names)), ME) for names in asked}
     assert len(keys) == 4
     assert web_cache.key(WEB_QUERY, ME) == web_cache.key(WEB_QUERY, Caller("you"))
-    private = ExactCache(state, WEB_RESULTS, LIFETIMES, scope="user")
+    private = ResultCache(state, WEB_RESULTS, LIFETIMES, scope="user")
     assert private.key(WEB_QUERY, ME) != private.key(WEB_QUERY, Caller("you"))
 
 
@@ -472,11 +472,11 @@ FOUND = RawResult(provider="google", result={"items": [{"link": "https://a.examp
 
 
 @pytest.fixture
-def raw_cache(clock: Clock) -> ExactCache[RawResult]:
-    return ExactCache(MemoryState(clock=clock), RAW_RESULTS, Lifetimes(300, 600, 0), clock=clock)
+def raw_cache(clock: Clock) -> ResultCache[RawResult]:
+    return ResultCache(MemoryState(clock=clock), RAW_RESULTS, Lifetimes(300, 600, 0), clock=clock)
 
 
-async def test_a_result_is_served_free_of_charge_with_its_age(raw_cache: ExactCache[RawResult], clock: Clock) -> None:
+async def test_a_result_is_served_free_of_charge_with_its_age(raw_cache: ResultCache[RawResult], clock: Clock) -> None:
     await raw_cache.put(WEB_QUERY, ME, FOUND)
     clock.now += 599
     served = await raw_cache.get(WEB_QUERY, ME)
@@ -492,7 +492,7 @@ async def test_a_result_is_served_free_of_charge_with_its_age(raw_cache: ExactCa
     [{}, {"items": []}, {"items": ["x"]}, {"items": {"link": "x"}}, {"items": [{"link": "javascript:alert(1)"}]}],
 )
 async def test_results_without_items_or_with_other_links_are_not_kept(
-    raw_cache: ExactCache[RawResult], result: dict[str, object]
+    raw_cache: ResultCache[RawResult], result: dict[str, object]
 ) -> None:
     await raw_cache.put(WEB_QUERY, ME, FOUND.model_copy(update={"result": result}))
     assert await raw_cache.get(WEB_QUERY, ME) is None

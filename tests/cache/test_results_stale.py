@@ -9,7 +9,7 @@ import pytest
 from bench.virtual_time import in_virtual_time, now
 from tests.clock import Clock
 from tests.opening import Open
-from websearch_gateway.cache.results import ANSWERS, ExactCache, Lifetimes
+from websearch_gateway.cache.results import ANSWERS, Lifetimes, ResultCache
 from websearch_gateway.errors import Exhausted
 from websearch_gateway.models import (
     Answer,
@@ -134,7 +134,7 @@ class Once:
 @in_virtual_time
 async def test_an_engine_that_overruns_its_time_leaves_time_for_an_old_answer() -> None:
     clock, state = Clock(), MemoryState()
-    cache = ExactCache(state, ANSWERS, Lifetimes(), clock=clock)
+    cache = ResultCache(state, ANSWERS, Lifetimes(), clock=clock)
     recall = Recall(cache, SingleFlight(), RateLimits(state, ""), RateLimits(state, ""), state)
     pipeline = SearchPipeline(Guard({}, ()), recall, Once(), Telemetry([]), 5.0)
     await pipeline.search(TOWER)

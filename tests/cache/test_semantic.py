@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.clock import Clock
 from tests.stored_answer import AGAIN, ANSWER, ASKED, ME, OTHER_PARAMETERS, YOU
-from websearch_gateway.cache.results import ANSWERS, ExactCache, Lifetimes, Scope, is_stopgap
+from websearch_gateway.cache.results import ANSWERS, Lifetimes, Scope, is_stopgap
 from websearch_gateway.cache.semantic import (
     OVERLAP_SECONDS,
     PREFIX,
@@ -40,10 +40,10 @@ EMBEDDER = StaticEmbedder()
 class Cache(SemanticCache[SearchResponse]):
     """The cache of answers as a process has it, with its index of questions."""
 
-    def __init__(self, exact: ExactCache[SearchResponse], questions: QuestionIndex) -> None:
-        super().__init__(exact, questions)
+    def __init__(self, questions: QuestionIndex, *about: Any, **options: Any) -> None:
+        super().__init__(questions, *about, **options)
         self.questions = questions
-        self.similar = SimilarQuestions(questions, (exact,)).find
+        self.similar = SimilarQuestions(questions, (self,)).find
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -70,8 +70,9 @@ async def make(state: MemoryState, clock: Clock) -> AsyncIterator[Make]:
 
     def one(*, ttl_seconds: float = 300.0, scope: Scope = "shared", over: Any = None) -> Cache:
         backend = state if over is None else over
-        exact = ExactCache(backend, ANSWERS, Lifetimes(ttl_seconds, ttl_seconds, 0), scope=scope, clock=clock)
-        made.append(Cache(exact, QuestionIndex(EMBEDDER, backend, longest_seconds=ttl_seconds, clock=clock)))
+        lifetimes = Lifetimes(ttl_seconds, ttl_seconds, 0)
+        questions = QuestionIndex(EMBEDDER, backend, longest_seconds=ttl_seconds, clock=clock)
+        made.append(Cache(questions, backend, ANSWERS, lifetimes, scope=scope, clock=clock))
         return made[-1]
 
     yield one
@@ -295,7 +296,7 @@ class TestState:
         await make().put(ASKED, ME, ANSWER)
         broken = SqliteState(tmp_path / "dir" / "state.db")
         cache = await settled(make(over=broken))
-        cache.questions._state = cache._exact._results._state = state  # the state works again
+        cache.questions._state = cache._results._state = state  # the state works again
         clock.now += REFRESH_SECONDS - 1
         assert await (await settled(cache)).get(AGAIN, ME) is None
         clock.now += 1

@@ -8,7 +8,6 @@ from tests.clock import Clock
 from tests.patience import PATIENCE
 from websearch_gateway.errors import ForbiddenUrlError, StateUnavailable
 from websearch_gateway.models import LOCAL, Caller, Deadline
-from websearch_gateway.net.fetch import REDIRECTS
 from websearch_gateway.pipeline.guard import KEEP_SECONDS, KNOWN_ADDRESSES, MOST_HERE, Mode, Provenance
 from websearch_gateway.ports import Workers
 from websearch_gateway.results import RawQuery, RawSearchResponse, SearchResponse, WebResult, WebSearchResponse
@@ -130,19 +129,16 @@ async def test_an_indexed_page_and_a_trusted_domain_are_known(state: MemoryState
 async def test_redirects_are_checked_unless_the_address_is_known(state: MemoryState, workers: Workers) -> None:
     provenance = made(state, workers, "enforce", "trusted.example")
     await provenance.remember(found("https://short.example/1"), ADA)
-    with provenance.checked_redirects("https://short.example/1", ADA):
-        assert REDIRECTS.get() is None
+    call = Deadline.after(PATIENCE)
+    assert provenance.checking_redirects(call, "https://short.example/1", ADA) is call
     for start in ("https://short.example/2", f"https://trusted.example/?{DATA}"):
-        with provenance.checked_redirects(start, ADA):
-            check = REDIRECTS.get()
-            assert check is not None
-            await check(SLUG)
-            with pytest.raises(ForbiddenUrlError):
-                await check(EVIL)
-        assert REDIRECTS.get() is None
+        check = provenance.checking_redirects(call, start, ADA).within(1).check_redirect
+        assert check is not None
+        await check(SLUG)
+        with pytest.raises(ForbiddenUrlError):
+            await check(EVIL)
     warning = made(state, workers, "warn")
-    with warning.checked_redirects("https://short.example/2", ADA):
-        assert REDIRECTS.get() is None, "then callers can share a read"
+    assert warning.checking_redirects(call, "https://short.example/2", ADA) is call, "then callers can share a read"
     assert await warning.check_final(EVIL, "https://short.example/2", ADA) is not None
 
 

@@ -11,7 +11,7 @@ from tests.clock import Clock
 from tests.patience import wait_for_state
 from tests.state.conftest import PATIENCE
 from tests.stored_answer import AGAIN, ANSWER, ASKED, ME
-from websearch_gateway.cache.results import ANSWERS, ExactCache, Lifetimes
+from websearch_gateway.cache.results import ANSWERS, Lifetimes
 from websearch_gateway.cache.semantic import OVERLAP_SECONDS, QuestionIndex, SemanticCache
 from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import SearchQuery, StateEntry
@@ -30,12 +30,13 @@ class Instance:
         self.state = open_state(url)
         if not url.startswith("sqlite"):
             self.state._timeouts._seconds = PATIENCE
-        exact = ExactCache(self.state, ANSWERS, Lifetimes(KEPT_SECONDS, KEPT_SECONDS, 0), scope="shared", clock=clock)
         self.read: list[str] = []
         self.looks = 0
         self.state.entries = self._noted(self.state)
         self.questions = QuestionIndex(StaticEmbedder(), self.state, longest_seconds=KEPT_SECONDS, clock=clock)
-        self.cache = SemanticCache(exact, self.questions)
+        self.cache = SemanticCache(
+            self.questions, self.state, ANSWERS, Lifetimes(KEPT_SECONDS, KEPT_SECONDS, 0), clock=clock
+        )
 
     def _noted(self, state: State) -> Callable[..., AsyncIterator[StateEntry]]:
         entries = state.entries

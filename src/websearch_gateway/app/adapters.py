@@ -394,7 +394,6 @@ class DocumentReading:
         *,
         only_links: bool = False,
     ) -> Document:
-        """See `ReadDocument`."""
         from websearch_gateway.readers.extraction.document import crawled_html, crawled_text, followed_html
 
         kind = kind_of(fetched)

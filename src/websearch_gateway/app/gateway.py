@@ -17,7 +17,6 @@ from websearch_gateway.cache.results import (
     ANSWERS,
     RAW_RESULTS,
     WEB_RESULTS,
-    ExactCache,
     Lifetimes,
     RawResult,
     ResultCache,
@@ -241,14 +240,14 @@ class Caches:
 def open_caches(settings: Settings, state: State, embedder: Embedder, reranker: Reranker | None = None) -> Caches:
     """The caches over `state`. Nothing is read yet."""
     lifetimes = Lifetimes(settings.cache_ttl_seconds, settings.cache_long_ttl_seconds, settings.stale_if_error_seconds)
-    orderer = reranker.name if reranker else None
-    answers = ExactCache(state, ANSWERS, lifetimes, scope=settings.cache_scope, orderer=orderer)
-    web = ExactCache(state, WEB_RESULTS, lifetimes, scope=settings.cache_scope)
-    raw = ExactCache(state, RAW_RESULTS, lifetimes, scope=settings.cache_scope)
+    orderer, scope = reranker.name if reranker else None, settings.cache_scope
+    raw = ResultCache(state, RAW_RESULTS, lifetimes, scope=scope)
     if not settings.semantic_cache or lifetimes.ttl <= 0:
-        return Caches(answers, web, raw)
+        answers = ResultCache(state, ANSWERS, lifetimes, scope=scope, orderer=orderer)
+        return Caches(answers, ResultCache(state, WEB_RESULTS, lifetimes, scope=scope), raw)
     # Questions are compared on every miss, and only the built-in embedder is quick enough for that.
     quick = embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder()
     questions = QuestionIndex(quick, state, longest_seconds=lifetimes.longest)
-    similar = SimilarQuestions(questions, (answers, web))
-    return Caches(SemanticCache(answers, questions), SemanticCache(web, questions), raw, questions, similar)
+    similar_answers = SemanticCache(questions, state, ANSWERS, lifetimes, scope=scope, orderer=orderer)
+    web = SemanticCache(questions, state, WEB_RESULTS, lifetimes, scope=scope)
+    return Caches(similar_answers, web, raw, questions, SimilarQuestions(questions, (similar_answers, web)))

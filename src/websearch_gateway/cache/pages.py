@@ -26,7 +26,6 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Call, Deadline, Page
 from websearch_gateway.net.bodies import in_cache_thread
-from websearch_gateway.net.fetch import REDIRECTS
 from websearch_gateway.ports import Embedder, Progress, Reader, State
 from websearch_gateway.text.numbers import in_words
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
@@ -126,7 +125,7 @@ class PageCache:
         self._refuse_secrets(url)
         key = page_key(url)
         # Whether redirects are followed depends on the caller, so that callers whose redirects are checked share none.
-        flight = f"{key} {fresh} {user}" if REDIRECTS.get() else f"{key} {fresh}"
+        flight = f"{key} {fresh} {user}" if deadline.check_redirect else f"{key} {fresh}"
         began = False
 
         async def begin(_: Progress) -> Page:

@@ -11,10 +11,10 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from operator import attrgetter
-from typing import Annotated, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
@@ -49,6 +49,7 @@ STOPGAP_SECONDS = 60.0
 """How long to serve a result that a better one may soon replace (seconds)."""
 
 _SCHEMA = 2  # part of every key; raise it when old entries must no longer be served
+_cost_of = attrgetter("cost_usd")
 _parameters = attrgetter(*(field.name for field in fields(SearchQuery) if field.compare and field.name != "text"))
 
 Scope = Literal["shared", "user"]
@@ -64,65 +65,30 @@ class ResultKind(Generic[R]):
         prefix: the beginning of its state keys.
         model: the type of the results.
         is_valid: whether a result is worth keeping. It checks all that readers rely on, since the state is untrusted.
-        unbilled: the result without its price, for all callers but the first, who paid for it.
-        cost_usd: the price of a result.
         most_in_memory: the most results that a process keeps in memory.
+        unbilled: the fields without a price, for all callers but the first, who paid for the result.
     """
 
     name: KindName
     prefix: str
     model: type[R]
     is_valid: Callable[[R], bool]
-    unbilled: Callable[[R], R]
-    cost_usd: Callable[[R], float]
     most_in_memory: int
+    unbilled: Mapping[str, object] = field(default_factory=lambda: {"cost_usd": 0.0})
 
     def recalled(self, response: R) -> R | None:
         """`response` as the cache serves it, or None if it is not worth keeping."""
         if not self.is_valid(response):
             return None
-        return self.unbilled(response).model_copy(update={"cache": "exact", "cache_match": None})
+        return self.free(response).model_copy(update={"cache": "exact", "cache_match": None})
+
+    def free(self, response: R) -> R:
+        """`response` without its price."""
+        return response.model_copy(update=self.unbilled)
 
 
-class ResultCache(Protocol[R]):
-    """A cache in which the pipeline looks up results."""
-
-    @property
-    def kind(self) -> ResultKind[R]:
-        """The kind of results."""
-        ...
-
-    def key(self, query: SearchQuery, caller: Caller) -> str:
-        """The state key of the result: equal for calls that may share it."""
-        ...
-
-    def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """The fresh result if it is in this process's memory."""
-        ...
-
-    async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """The fresh result, free of charge and marked with `cache` and its age; None if there is none."""
-        ...
-
-    async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """An older result, for use after every upstream has failed, marked `cache="stale"`; None if absent."""
-        ...
-
-    async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
-        """Keep a valid result. A `stopgap` lives for at most STOPGAP_SECONDS and never replaces a better result."""
-        ...
-
-    def in_memory(self) -> Mapping[str, int]:
-        """The number of entries in this process's memory, by kind."""
-        ...
-
-    def forget(self) -> None:
-        """Drop the entries in memory."""
-        ...
-
-
-class ExactCache(Generic[R]):
-    """A ResultCache that identifies a question by its words and parameters.
+class ResultCache(Generic[R]):
+    """Results in memory and in the state. It identifies a question by its words and parameters.
 
     Args:
         kind: the kind of results.
@@ -154,22 +120,25 @@ class ExactCache(Generic[R]):
         return len(self._results)
 
     def key(self, query: SearchQuery, caller: Caller) -> str:
-        """See ResultCache. Ignores letter case."""
+        """The state key of the result: equal for calls that may share it. Ignores letter case."""
         user = caller.user if self.scope == "user" else None
         return f"{self.kind.prefix}{digest(query, user, *self._made_by).hex()}"
 
     def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """See ResultCache."""
+        """The fresh result to the same words if it is in this process's memory."""
         return self._results.recent(self.key(query, caller)) if self.lifetimes.ttl > 0 else None
 
     async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """See ResultCache."""
+        """The fresh result, free of charge and marked with `cache` and its age; None if there is none."""
         if (seconds := self.lifetimes.fresh(query, self.clock())) <= 0:
             return None
         return await self._results.get(self.key(query, caller), seconds)
 
     async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """See ResultCache. Never a result for a question whose answer changes."""
+        """An older result to the same words, for use after every upstream has failed, marked `cache="stale"`.
+
+        None if absent, and always for a question whose answer changes.
+        """
         now = self.clock()
         if (seconds := self.lifetimes.stale(query, now)) <= 0:
             return None
@@ -179,7 +148,7 @@ class ExactCache(Generic[R]):
         return served._replace(response=served.response.model_copy(update={"cache": "stale"}))
 
     async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
-        """See ResultCache."""
+        """Keep a valid result. A `stopgap` lives for at most STOPGAP_SECONDS and never replaces a better result."""
         if (seconds := self.seconds_fresh(query, response, stopgap=stopgap)) > 0:
             await self._results.put(
                 self.key(query, caller),
@@ -187,7 +156,7 @@ class ExactCache(Generic[R]):
                 seconds,
                 self.lifetimes.stale(query, self.clock()),
                 question=query.text,
-                cost_usd=self.kind.cost_usd(response),
+                cost_usd=_cost_of(response),
                 stopgap=stopgap,
             )
 
@@ -199,11 +168,11 @@ class ExactCache(Generic[R]):
         return min(seconds, STOPGAP_SECONDS) if stopgap else seconds
 
     def in_memory(self) -> Mapping[str, int]:
-        """See ResultCache."""
+        """The number of entries in this process's memory, by kind."""
         return {self.kind.name: len(self._results)}
 
     def forget(self) -> None:
-        """See ResultCache."""
+        """Drop the entries in memory."""
         self._results.forget()
 
 
@@ -294,11 +263,6 @@ def is_stopgap(response: SearchResponse) -> bool:
     return response.fallback is not None or any(one.startswith(NOT_RERANKED) for one in response.warnings)
 
 
-def unbilled_answer(response: SearchResponse) -> SearchResponse:
-    """`response` without its price and tokens: only the first caller is billed."""
-    return response.model_copy(update={"cost_usd": 0.0, "usage": Usage()})
-
-
 def _is_valid(response: SearchResponse) -> bool:
     """Whether the answer names pages, all with web URLs, and its spans lie inside the text."""
     urls = [page.url for page in response.citations] + [page.url for page in response.sources]
@@ -314,15 +278,9 @@ ANSWERS: ResultKind[SearchResponse] = ResultKind(
     prefix="cache/exact/",
     model=SearchResponse,
     is_valid=_is_valid,
-    unbilled=unbilled_answer,
-    cost_usd=attrgetter("cost_usd"),
+    unbilled={"cost_usd": 0.0, "usage": Usage()},
     most_in_memory=1_000,
 )
-
-
-def unbilled_results(response: WebSearchResponse) -> WebSearchResponse:
-    """`response` without its price: only the first caller is billed."""
-    return response.model_copy(update={"cost_usd": 0.0})
 
 
 def _are_valid(response: WebSearchResponse) -> bool:
@@ -340,15 +298,8 @@ WEB_RESULTS: ResultKind[WebSearchResponse] = ResultKind(
     prefix="cache/web/",
     model=WebSearchResponse,
     is_valid=_are_valid,
-    unbilled=unbilled_results,
-    cost_usd=attrgetter("cost_usd"),
     most_in_memory=64,  # each has the text of up to fifty pages
 )
-
-
-def unbilled_raw(found: RawResult) -> RawResult:
-    """`found` without its price: only the first caller is billed."""
-    return found.model_copy(update={"cost_usd": 0.0})
 
 
 def _is_valid_raw(found: RawResult) -> bool:
@@ -364,8 +315,6 @@ RAW_RESULTS: ResultKind[RawResult] = ResultKind(
     prefix="cache/raw/",
     model=RawResult,
     is_valid=_is_valid_raw,
-    unbilled=unbilled_raw,
-    cost_usd=attrgetter("cost_usd"),
     most_in_memory=128,  # each has up to fifty items
 )
 

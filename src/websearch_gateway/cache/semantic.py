@@ -14,7 +14,7 @@ import asyncio
 import hashlib
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
@@ -24,8 +24,9 @@ from pydantic import ConfigDict, FiniteFloat, ValidationError
 from websearch_gateway.cache.meaning import Wording
 from websearch_gateway.cache.results import (
     CLOCK_SKEW_SECONDS,
-    ExactCache,
     KindName,
+    Lifetimes,
+    ResultCache,
     ResultKind,
     Scope,
     Served,
@@ -55,68 +56,48 @@ TIMELY_SECONDS = 60.0
 """The most seconds for which a result about today, a price or this year serves another wording."""
 
 
-class SemanticCache(Generic[R]):
+class SemanticCache(ResultCache[R]):
     """A ResultCache that also serves the result of a question that means the same, asked with the same parameters.
 
     Args:
-        exact: keeps the results.
         questions: finds similar questions; one index serves the caches of all kinds.
     """
 
-    def __init__(self, exact: ExactCache[R], questions: QuestionIndex) -> None:
-        self._exact = exact
+    def __init__(
+        self, questions: QuestionIndex, state: State, kind: ResultKind[R], lifetimes: Lifetimes, **options: Any
+    ):
+        super().__init__(state, kind, lifetimes, **options)
         self._questions = questions
 
-    @property
-    def kind(self) -> ResultKind[R]:
-        """See ResultCache."""
-        return self._exact.kind
-
-    def key(self, query: SearchQuery, caller: Caller) -> str:
-        """See ResultCache."""
-        return self._exact.key(query, caller)
-
-    def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """See ResultCache. Exact results only, since a search for others takes longer."""
-        return self._exact.recent(query, caller)
+    async def exact(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """As `get`, to the same words only."""
+        return await super().get(query, caller)
 
     async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """See ResultCache. The result of another wording has `cache="semantic"` and its similarity."""
-        return await self._exact.get(query, caller) or await self._of_another_wording(query, caller)
-
-    async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """See ResultCache. Exact results only."""
-        return await self._exact.stale(query, caller)
+        """As of any ResultCache. The result of another wording has `cache="semantic"` and its similarity."""
+        return await self.exact(query, caller) or await self._of_another_wording(query, caller)
 
     async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
-        """See ResultCache."""
-        seconds = self._exact.seconds_fresh(query, response, stopgap=stopgap)
-        kept = self._exact.put(query, caller, response, stopgap=stopgap)
+        """As of any ResultCache, and the question is remembered."""
+        seconds = self.seconds_fresh(query, response, stopgap=stopgap)
+        kept = super().put(query, caller, response, stopgap=stopgap)
         if seconds <= 0 or not Wording.of(query.text).words:
             await kept
             return
-        owner = owner_name(caller, self._exact.scope)
+        owner = owner_name(caller, self.scope)
         await asyncio.gather(kept, self._questions.add(self.kind.name, query, owner, seconds))
-
-    def in_memory(self) -> Mapping[str, int]:
-        """See ResultCache."""
-        return self._exact.in_memory()
-
-    def forget(self) -> None:
-        """See ResultCache."""
-        self._exact.forget()
 
     async def _of_another_wording(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
         question = Wording.of(query.text)
         if not question.words:
             return None
-        label = label_of_same(query, owner_name(caller, self._exact.scope), self.kind.name)
-        this_year = time.gmtime(self._exact.clock()).tm_year
+        label = label_of_same(query, owner_name(caller, self.scope), self.kind.name)
+        this_year = time.gmtime(self.clock()).tm_year
         oldest = TIMELY_SECONDS if is_timely(query.text, this_year) else math.inf
         for neighbour in await self._questions.nearest(query.text, label, least=LEAST_SIMILARITY, most=CANDIDATES):
             if not question.is_same(Wording.of(neighbour.item.query.text)):
                 continue
-            found = await self._exact.get(neighbour.item.query, caller)
+            found = await self.exact(neighbour.item.query, caller)
             if found is None:
                 self._questions.discard(neighbour)
             elif found.age_seconds <= oldest:
@@ -160,10 +141,10 @@ class SimilarQuestions:
     """Finds cached results of every kind by similar questions, without a check of their meaning.
 
     Args:
-        caches: the exact caches of all kinds that `questions` knows; they have one scope.
+        caches: those of all kinds that `questions` knows; they have one scope.
     """
 
-    def __init__(self, questions: QuestionIndex, caches: Sequence[ExactCache[Any]]) -> None:
+    def __init__(self, questions: QuestionIndex, caches: Sequence[SemanticCache[Any]]) -> None:
         self._questions = questions
         self._caches = {cache.kind.name: cache for cache in caches}
         self._scope = caches[0].scope
@@ -187,7 +168,7 @@ class SimilarQuestions:
     async def _similar(self, neighbour: Neighbour[Question], caller: Caller) -> Similar | None:
         kind, query = neighbour.item
         cache = self._caches.get(kind)
-        if cache is None or (found := await cache.get(query, caller)) is None:
+        if cache is None or (found := await cache.exact(query, caller)) is None:
             self._questions.discard(neighbour)
             return None
         return Similar(kind, query, neighbour.similarity, found)

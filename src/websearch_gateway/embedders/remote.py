@@ -360,11 +360,9 @@ class HttpReranker:
 
     @property
     def name(self) -> str:
-        """See `ports.Reranker.name`."""
         return f"{self.model or ''}@{self.url}"
 
     async def order(self, query: str, texts: Sequence[str], call: Call) -> tuple[list[int], str]:
-        """See `ports.Reranker.order`."""
         every = list(range(len(texts)))
         if len(texts) < 2:
             return every, ""

@@ -13,7 +13,6 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -32,7 +31,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     Unavailable,
 )
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import UNLIMITED, Deadline
 from websearch_gateway.net.address import (
     DIRECT,
     HEADER_BYTES,
@@ -129,9 +128,6 @@ KEPT_CONNECTIONS = 12
 _REDIRECTS = (301, 302, 303, 307, 308)
 # Matches only valid media types: error messages show the type, and the server could send any text.
 _TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
-
-REDIRECTS: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar("redirects", default=None)
-"""Checks the target of every redirect that this context follows, before it is asked; raises ForbiddenUrlError."""
 
 Read = Callable[[httpcore2.Response, Mapping[str, str], int], Awaitable[bytes]]
 
@@ -249,6 +245,7 @@ class Fetcher:
         """GET `url` and follow redirects; or POST `json` to it and treat a redirect as an error.
 
         Args:
+            deadline: also checks redirects.
             follow: False makes a redirect an error, with `details["location"]`.
             headers: further request headers, such as those of a conditional request. Never sent to another origin.
             max_bytes: the limit of the body, both compressed and decompressed.
@@ -267,8 +264,9 @@ class Fetcher:
                 if sent is not None:
                     return await self._post(url, target, {**own, **(headers or {})}, max_bytes, sent)
                 if follow:
-                    return await self._follow(url, target, own, headers or {}, max_bytes, sending)
-                reply = await self._exchange(url, target, {**own, **(headers or {})}, max_bytes, sending=sending)
+                    return await self._follow(url, target, own, headers or {}, max_bytes, deadline, sending)
+                every = {**own, **(headers or {})}
+                reply = await self._exchange(url, target, every, max_bytes, deadline, sending=sending)
                 if isinstance(reply, Fetched):
                     return reply
                 raise SearchFetchError(f"{target.host} redirects elsewhere.", details={"location": reply.url})
@@ -281,7 +279,7 @@ class Fetcher:
         own = {**self._own_headers, "accept": "*/*"}
         try:
             async with asyncio.timeout(deadline.remaining()):
-                await self._follow(url, target, own, {}, max_bytes, None, partial(_save, path))
+                await self._follow(url, target, own, {}, max_bytes, deadline, None, partial(_save, path))
         except TimeoutError:
             raise SearchTimeoutError(f"{target.host} did not deliver the file in time.") from None
 
@@ -292,11 +290,13 @@ class Fetcher:
         own: Mapping[str, str],
         extra: Mapping[str, str],
         max_bytes: int,
+        deadline: Deadline,
         sending: Sending | None,
         read: Read | None = None,
     ) -> Fetched:
         for _ in range(MAX_REDIRECTS + 1):
-            reply = await self._exchange(url, target, {**own, **extra}, max_bytes, sending=sending, read=read)
+            sent = {**own, **extra}
+            reply = await self._exchange(url, target, sent, max_bytes, deadline, sending=sending, read=read)
             if isinstance(reply, Fetched):
                 return reply
             if (reply.scheme, reply.netloc) != (target.scheme, target.netloc):
@@ -306,7 +306,7 @@ class Fetcher:
 
     async def _post(self, url: str, target: Target, headers: Mapping[str, str], max_bytes: int, body: bytes) -> Fetched:
         framing = {"content-type": "application/json", "content-length": str(len(body))}
-        reply = await self._exchange(url, target, {**headers, **framing}, max_bytes, body)
+        reply = await self._exchange(url, target, {**headers, **framing}, max_bytes, UNLIMITED, body)
         if isinstance(reply, Target):
             raise SearchFetchError(f"{target.host} redirects a request that may not be sent to another address.")
         return reply
@@ -317,6 +317,7 @@ class Fetcher:
         target: Target,
         sent: Mapping[str, str],
         max_bytes: int,
+        deadline: Deadline,
         body: bytes | None = None,
         *,
         sending: Sending | None = None,
@@ -334,7 +335,7 @@ class Fetcher:
             async with pool.stream(method, _wire_url(target), headers=wire, content=body, extensions=hooks) as response:
                 headers = _decoded(response.headers)
                 if response.status in _REDIRECTS and "location" in headers:
-                    return await self._redirected(target, headers["location"])
+                    return await self._redirected(target, headers["location"], deadline)
                 # Only the host: a path or query may contain a secret.
                 _log.debug("fetch %s: status %d", target.host, response.status)
                 _check_status(target.host, response.status, headers, sent)
@@ -344,14 +345,14 @@ class Fetcher:
         charset = charset_of(content, declared)
         return Fetched(url, target.url, response.status, headers, content, kind[1].lower() if kind else "", charset)
 
-    async def _redirected(self, target: Target, location: str) -> Target:
+    async def _redirected(self, target: Target, location: str, deadline: Deadline) -> Target:
         try:
             url = urljoin(target.url, location)
         except ValueError:
             raise SearchFetchError(f"{target.host} redirects to a malformed address.") from None
         checked = self._policy.check_url(url)
-        if check := REDIRECTS.get():
-            await check(url)
+        if deadline.check_redirect is not None:
+            await deadline.check_redirect(url)
         return checked
 
 

@@ -20,8 +20,8 @@ import logging
 import re
 import time
 import unicodedata
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
@@ -87,6 +87,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+D = TypeVar("D", bound=Deadline)
 
 LONGEST_PATTERN = 500
 
@@ -434,23 +435,15 @@ class Provenance:
         """As `check`, for the address to which `start` redirected. A known address may redirect anywhere."""
         return None if self._may_redirect(start, caller) else await self.check(url, caller)
 
-    @contextmanager
-    def checked_redirects(self, start: str, caller: Caller) -> Iterator[None]:
-        """In the mode `enforce`, a block in which the targets of redirects are checked before they are asked."""
+    def checking_redirects(self, call: D, start: str, caller: Caller) -> D:
+        """`call`, in the mode `enforce` with a check of where `start` redirects to."""
         if self._mode != "enforce" or self._may_redirect(start, caller):
-            yield
-            return
-
-        from websearch_gateway.net.fetch import REDIRECTS  # a server that only searches needs no fetcher
+            return call
 
         async def check(target: str) -> None:
             await self.check(target, caller)
 
-        token = REDIRECTS.set(check)
-        try:
-            yield
-        finally:
-            REDIRECTS.reset(token)
+        return replace(call, check_redirect=check)
 
     async def remember(self, result: BaseModel, caller: Caller) -> None:
         """Remember the addresses in a result, in seconds at most. An outage of the state is logged."""

@@ -159,8 +159,8 @@ class PageReading:
         unknown = await self.provenance.check(address, caller)
         try:
             async with self.gate:
-                with self.provenance.checked_redirects(address, caller):
-                    page = await self.page_cache.read(address, deadline, fresh=fresh, user=caller.user, admit=admit)
+                call = self.provenance.checking_redirects(deadline, address, caller)
+                page = await self.page_cache.read(address, call, fresh=fresh, user=caller.user, admit=admit)
         except SearchError as error:
             if unknown is None:
                 raise

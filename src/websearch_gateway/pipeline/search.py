@@ -186,7 +186,7 @@ class Recall(Generic[R]):
         if not left:
             await self.cached_limits.admit(caller)
         if joined:  # the first caller is billed
-            return Served(self.cache.kind.unbilled(served.response), served.saved_usd, joined=True)
+            return Served(self.cache.kind.free(served.response), served.saved_usd, joined=True)
         return served
 
 

@@ -18,7 +18,7 @@ from urllib.parse import urldefrag, urlsplit
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.bodies import decode
-from websearch_gateway.net.fetch import REDIRECTS, Fetched, Fetching
+from websearch_gateway.net.fetch import Fetched, Fetching
 from websearch_gateway.readers.formats.kinds import HTML_TYPES, MAX_PAGE_BYTES
 
 if TYPE_CHECKING:
@@ -226,7 +226,6 @@ class Rendering:
 
     def __init__(self, fetcher: Fetching, document: Fetched, deadline: Deadline) -> None:
         self._fetcher = fetcher
-        self._check = REDIRECTS.get()
         self._document = _as_html(document, document.final_url, decode(document.body, document.charset))
         self._deadline = deadline
         self._gate = asyncio.Semaphore(_AT_ONCE)
@@ -315,13 +314,15 @@ class Rendering:
     async def _fetch(self, request: Request) -> Fetched:
         if request.is_navigation_request() and urldefrag(request.url).url == self._document.final_url:
             return self._document
-        REDIRECTS.set(None)  # the browser's tasks have the context of the call that started it
-        if request.is_navigation_request() and self._check is not None:
-            await self._check(request.url)
+        deadline = self._deadline
+        if not request.is_navigation_request():
+            deadline = replace(deadline, check_redirect=None)
+        elif deadline.check_redirect is not None:
+            await deadline.check_redirect(request.url)
         sent = {name: value for name, value in request.headers.items() if _SENT_HEADERS.fullmatch(name)}
         accept = sent.pop("accept", "*/*")
         left = min(MAX_PAGE_BYTES, MAX_BYTES - self._bytes)
-        reply = await self._fetcher.fetch(request.url, self._deadline, accept=accept, headers=sent, max_bytes=left)
+        reply = await self._fetcher.fetch(request.url, deadline, accept=accept, headers=sent, max_bytes=left)
         self._bytes += len(reply.body)
         return reply
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
+from websearch_gateway.ports import State
 from websearch_gateway.state.shared import CoalescedIncrements, Timeouts, bounds, indexed, raw_key, require, text_key
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ _LOCATION = re.compile(r"(?P<project>[a-z0-9][a-z0-9.:-]{0,99})(?:/(?P<prefix>[A
 _DOCUMENTS_PER_PAGE = 32
 
 
-class FirestoreState:
+class FirestoreState(State):
     """A State in the collections `PREFIX_KIND` of a project. Uses the machine's Application Default Credentials.
 
     Args:
@@ -85,34 +86,23 @@ class FirestoreState:
         return cls(match["project"], match["prefix"] or DEFAULT_PREFIX)
 
     async def get(self, key: str) -> bytes | None:
-        """See ports.State."""
         return await self._timeouts.run(self._get, key)
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        """See ports.State."""
         await self._timeouts.run(self._put, key, bytes(value), self._expiry(ttl))
 
     async def delete(self, key: str) -> bool:
-        """See ports.State."""
         return await self._timeouts.run(self._delete, key)
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
-        """See ports.State."""
         return await self._increments.add(key, amount, ttl)
 
-    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
-        """See ports.State."""
-        async for entry in self.entries(prefix):
-            yield entry.key, entry.value
-
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        """See ports.State."""
         kinds = [kind_of(prefix)] if "/" in prefix else await self._timeouts.run(self._kinds, prefix)
         async for entry in merged([self._entries(kind, prefix, after) for kind in kinds]):
             yield entry
 
     async def close(self) -> None:
-        """See ports.State."""
         await self._increments.close()
         if await self._timeouts.close():
             await self._client.close()

@@ -26,7 +26,7 @@ _FIRST_PRUNING = 1024
 _OVERHEAD_BYTES = 200  # for a key, a value and their dictionary entry
 
 
-class MemoryState:
+class MemoryState(State):
     """A State that ends with the process.
 
     Args:
@@ -48,7 +48,6 @@ class MemoryState:
         self._most_bytes, self._evictable = most_bytes, tuple(evictable)
 
     async def usage(self) -> StateUsage:
-        """See ports.BoundedState."""
         self._refuse_when_closed()
         limit = self._most_bytes if self._evictable else None
         return StateUsage(self._bytes, limit, self._evictions)
@@ -59,25 +58,21 @@ class MemoryState:
         return cls()
 
     async def get(self, key: str) -> bytes | None:
-        """See ports.State."""
         value = self._live(key)
         if value is not None and key.startswith(self._evictable):
             self._entries[key] = self._entries.pop(key)
         return str(value).encode() if isinstance(value, int) else value
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        """See ports.State."""
         if not key.startswith(self._evictable) or len(value) <= self._most_bytes * FREED_SHARE:
             self._store(key, bytes(value), ttl)
 
     async def delete(self, key: str) -> bool:
-        """See ports.State."""
         existed = self._live(key) is not None
         self._drop(key)
         return existed
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
-        """See ports.State."""
         count = self._live(key)
         if not isinstance(count, int):
             self._store(key, amount, ttl)
@@ -85,13 +80,7 @@ class MemoryState:
         self._entries[key] = (count + amount, self._entries[key][1])
         return count + amount
 
-    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
-        """See ports.State."""
-        async for entry in self.entries(prefix):
-            yield entry.key, entry.value
-
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        """See ports.State."""
         self._refuse_when_closed()
         for key in sorted(key for key in self._entries if key.startswith(prefix) and (not after or key > after)):
             if (value := await self.get(key)) is not None:
@@ -100,7 +89,6 @@ class MemoryState:
                 yield StateEntry(key, value, ttl, counts=isinstance(held, int))
 
     async def close(self) -> None:
-        """See ports.State."""
         self._closed = True
         self._entries.clear()
         self._bytes = 0
@@ -165,7 +153,7 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class SpareState:
+class SpareState(State):
     """A BoundedState over `file`, which goes on when the file cannot be read or written.
 
     Counters then go on in memory from where the file had them, as far as it can be read; the cache starts empty. When
@@ -194,12 +182,10 @@ class SpareState:
         self._evictable: tuple[str, ...] = ()
 
     def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        """See ports.BoundedState."""
         self._most_bytes, self._evictable = most_bytes, tuple(evictable)
         self._file.limit(most_bytes, evictable)
 
     async def usage(self) -> StateUsage:
-        """See ports.BoundedState."""
         return await self._either(self._file.usage, lambda memory: memory.usage())
 
     async def get(self, key: str) -> bytes | None:
@@ -248,11 +234,6 @@ class SpareState:
 
         return await self._either(lambda: self._file.add(key, amount, ttl), add)
 
-    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
-        """See ports.State."""
-        async for entry in self.entries(prefix):
-            yield entry.key, entry.value
-
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         """See ports.State. What is in memory replaces what is in the file."""
         held: list[StateEntry] = []
@@ -272,7 +253,6 @@ class SpareState:
             yield entry
 
     async def close(self) -> None:
-        """See ports.State."""
         if self._returning is not None:
             self._returning.cancel()
             await asyncio.gather(self._returning, return_exceptions=True)

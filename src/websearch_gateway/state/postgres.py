@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, LiteralString
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
+from websearch_gateway.ports import State
 from websearch_gateway.sql import CONNECTION, migration, quieten
 from websearch_gateway.state.shared import CoalescedIncrements, Timeouts, bounds, indexed, raw_key, require, text_key
 
@@ -48,7 +49,7 @@ _WRITES_PER_PRUNING = 256
 _ROWS_PER_PAGE = 32
 
 
-class PostgresState:
+class PostgresState(State):
     """A State in the table `websearch_state`, which it creates. The first verb connects.
 
     Args:
@@ -86,26 +87,17 @@ class PostgresState:
         return cls(f"postgresql://{location}")
 
     async def get(self, key: str) -> bytes | None:
-        """See ports.State."""
         rows = await self._fetch(_GET, {"key": indexed(key), "now": self._clock()})
         return _value(*rows[0]) if rows else None
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        """See ports.State."""
         await self._write(_PUT, key, ttl, {"value": bytes(value)})
 
     async def delete(self, key: str) -> bool:
-        """See ports.State."""
         return bool(await self._fetch(_DELETE, {"key": indexed(key), "now": self._clock()}))
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
-        """See ports.State."""
         return await self._increments.add(key, amount, ttl)
-
-    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
-        """See ports.State."""
-        async for entry in self.entries(prefix):
-            yield entry.key, entry.value
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         """See ports.State. Reads page by page, so that an abandoned iterator keeps nothing open."""
@@ -122,7 +114,6 @@ class PostgresState:
             start = rows[-1][0] + b"\0"
 
     async def close(self) -> None:
-        """See ports.State."""
         await self._increments.close()
         if await self._timeouts.close():
             await self._pool.close()

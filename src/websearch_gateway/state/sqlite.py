@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry, StateUsage
+from websearch_gateway.ports import State
 from websearch_gateway.sql import code, created, is_damaged, is_locked, migrate, opened
 from websearch_gateway.state.shared import raw_key, text_key
 
@@ -198,7 +199,7 @@ _WRITES_PER_PRUNING = 256
 _ROWS_PER_PAGE = 32
 
 
-class SqliteState:
+class SqliteState(State):
     """A State in the file at `path`. The first verb opens it.
 
     A damaged file is moved aside and replaced. At any other problem with the file (locked, read-only, full) the verb
@@ -227,11 +228,9 @@ class SqliteState:
         self._limit: SqliteLimit | None = None
 
     def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        """See ports.BoundedState."""
         self._limit = SqliteLimit(most_bytes, [raw_key(prefix) for prefix in evictable])
 
     async def usage(self) -> StateUsage:
-        """See ports.BoundedState."""
         size = await self._thread.run(live_bytes, writes=False)
         limit = self._limit
         return StateUsage(size, limit.most_bytes, limit.evictions) if limit else StateUsage(size)
@@ -249,7 +248,6 @@ class SqliteState:
         return cls(Path(path))
 
     async def get(self, key: str) -> bytes | None:
-        """See ports.State."""
         raw, now = raw_key(key), self._clock()
 
         def get(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
@@ -261,22 +259,14 @@ class SqliteState:
         return _decoded(rows[0][0]) if rows else None
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        """See ports.State."""
         await self._write(_PUT, {"key": raw_key(key), "value": value}, ttl)
 
     async def delete(self, key: str) -> bool:
-        """See ports.State."""
         return bool(await self._write(_DELETE, {"key": raw_key(key)}))
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
-        """See ports.State."""
         ((count,),) = await self._write(_ADD, {"key": raw_key(key), "amount": amount}, ttl)
         return int(count)
-
-    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
-        """See ports.State."""
-        async for entry in self.entries(prefix):
-            yield entry.key, entry.value
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         """See ports.State. Reads page by page, so that an abandoned iterator keeps nothing open."""
@@ -296,7 +286,6 @@ class SqliteState:
             start = rows[-1][0] + b"\0"
 
     async def close(self) -> None:
-        """See ports.State."""
         await self._thread.close()
 
     async def _read(self, statement: str, named: dict[str, Any]) -> list[tuple[Any, ...]]:

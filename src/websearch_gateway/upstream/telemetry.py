@@ -418,7 +418,6 @@ class TracedReader:
         return self.reader.name
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        """See `ports.Reader.read`."""
         with child_span("read page", SpanKind.CLIENT):
             note_host(url)
             return await self.reader.read(url, deadline, known)

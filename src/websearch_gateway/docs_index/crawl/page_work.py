@@ -53,7 +53,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     Unavailable,
 )
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import UNLIMITED, Deadline
 from websearch_gateway.net.fetch import PRODUCT, Fetched
 from websearch_gateway.ports import Embedder
 from websearch_gateway.text.urls import refused_use
@@ -223,6 +223,7 @@ class PageWork:
     embedding: Embedding
     browser: BrowserUse = "auto"
     clock: Callable[[], float] = time.time
+    call: Deadline = UNLIMITED
     takes_links: bool = True
     siblings: int = 0
     start: str = ""
@@ -336,7 +337,7 @@ class PageWork:
             defined = self.defined.get(task.url, [])
             beside = Scope.beside(self.start) if task.url.rstrip("/") == self.start.rstrip("/") else None
             draft = partial(drafted, self.scope, beside, defined[:MOST_SYMBOLS])
-            deadline = Deadline.after(PAGE_SECONDS)
+            deadline = self.call.within(PAGE_SECONDS)
             document = await self.read(fetched, self.browser, deadline, draft, only_links=only_links)
             self.siblings = max(self.siblings, document.siblings)
             await self._load_inventories(document)

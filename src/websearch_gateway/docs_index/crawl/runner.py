@@ -57,7 +57,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
     StateUnavailable,
 )
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import UNLIMITED, Deadline
 from websearch_gateway.ports import Embedder
 
 ARCHIVE_SECONDS = 600.0
@@ -97,8 +97,10 @@ class CrawlRunner:
     _running: dict[int, asyncio.Event] = field(default_factory=dict)
     _unwatched: set[asyncio.Task[SiteVersion | None]] = field(default_factory=set)
 
-    async def crawl(self, version_id: int, on_progress: OnProgress = ignore) -> SiteVersion | None:
-        """Crawl a version, resume its crawl, or refresh it if it is complete.
+    async def crawl(
+        self, version_id: int, on_progress: OnProgress = ignore, call: Deadline = UNLIMITED
+    ) -> SiteVersion | None:
+        """Crawl a version, resume its crawl, or refresh it if it is complete. `call` checks redirects.
 
         A call that finds the version being crawled in this process waits for that crawl, without progress. Returns the
         version afterwards; None if it was deleted.
@@ -114,12 +116,14 @@ class CrawlRunner:
                 return version
         self._running[version_id] = ended = asyncio.Event()
         try:
-            return await self._crawl_claimed(version_id, on_progress)
+            return await self._crawl_claimed(version_id, on_progress, call)
         finally:
             del self._running[version_id]
             ended.set()
 
-    async def crawl_for(self, version_id: int, seconds: float, on_progress: OnProgress = ignore) -> SiteVersion | None:
+    async def crawl_for(
+        self, version_id: int, seconds: float, on_progress: OnProgress = ignore, call: Deadline = UNLIMITED
+    ) -> SiteVersion | None:
         """As `crawl`, but returns the version after `seconds` at the latest; the crawl then goes on, until `close`.
 
         If this call is cancelled before, its crawl ends. Raises what `crawl` raises.
@@ -130,7 +134,7 @@ class CrawlRunner:
             if is_watched:
                 await on_progress(progress)
 
-        crawl = asyncio.create_task(self.crawl(version_id, report))
+        crawl = asyncio.create_task(self.crawl(version_id, report, call))
         try:
             await asyncio.wait((crawl,), timeout=seconds)
         except asyncio.CancelledError:
@@ -180,7 +184,7 @@ class CrawlRunner:
             raise SearchTimeoutError(f"{scope.origin} takes too long to answer. Try again later.") from error
         return ""
 
-    async def _crawl_claimed(self, version_id: int, on_progress: OnProgress) -> SiteVersion | None:
+    async def _crawl_claimed(self, version_id: int, on_progress: OnProgress, call: Deadline) -> SiteVersion | None:
         owner = self.owner
         if self.index_file is not None:
             await asyncio.to_thread(_check_disk, self.index_file)
@@ -202,7 +206,7 @@ class CrawlRunner:
                     await self.store.start_generation(version_id)
                     version = await self.store.version(version_id) or version
                 try:
-                    await self._crawl(version, on_progress)
+                    await self._crawl(version, on_progress, call)
                 except Moved as moved:
                     await self.store.add_version(version.name, version.label, str(moved), version.options)
                     continue
@@ -257,10 +261,10 @@ class CrawlRunner:
         except SearchError as error:
             _log.info("The site %d is not crawled here: %s", version_id, error.message)
 
-    async def _crawl(self, version: SiteVersion, on_progress: OnProgress) -> None:
+    async def _crawl(self, version: SiteVersion, on_progress: OnProgress, call: Deadline) -> None:
         # A browser would ask the base address.
         browser: BrowserUse = "never" if version.options.base_url else version.options.browser
-        async with self._source(version) as (source, scope):
+        async with self._source(version, call) as (source, scope):
             work = PageWork(
                 self.store,
                 source,
@@ -268,6 +272,7 @@ class CrawlRunner:
                 self.read,
                 Embedding(self.embedder, self.store),
                 browser=browser,
+                call=call,
                 clock=self.clock,
                 start=canonical(version.home),
                 versions=VersionFolders(scope, "" if version.label == "latest" else version.label),
@@ -275,7 +280,7 @@ class CrawlRunner:
             await Crawler(self.store, work, self.owner, on_progress, clock=self.clock).run(version)
 
     @asynccontextmanager
-    async def _source(self, version: SiteVersion) -> AsyncIterator[tuple[Source, Scope]]:
+    async def _source(self, version: SiteVersion, call: Deadline) -> AsyncIterator[tuple[Source, Scope]]:
         options, url = version.options, version.url
         note = partial(self.store.note_reading, version.id)
         if is_archive(urlsplit(url).path):
@@ -285,7 +290,7 @@ class CrawlRunner:
             try:
                 await note(url)
                 try:
-                    await self._unpack(url, folder)
+                    await self._unpack(url, folder, call)
                 except SearchError as error:
                     await self.store.set_status(version.id, "failed", error.message)
                     raise
@@ -299,17 +304,17 @@ class CrawlRunner:
         else:
             scope = Scope.of(url, options.include, options.exclude)
             pace = self._pace(scope.origin, options.delay)
-            robots = RobotsTxt(self.store, self.fetcher, self.workers, pace, clock=self.clock)
+            robots = RobotsTxt(self.store, self.fetcher, self.workers, pace, call, clock=self.clock)
             headers = dict(options.headers)
-            yield WebSource(url, scope, self.fetcher, self.workers, pace, robots, headers, note), scope
+            yield WebSource(url, scope, self.fetcher, self.workers, pace, robots, headers, note, call), scope
 
-    async def _unpack(self, url: str, folder: Path) -> None:
+    async def _unpack(self, url: str, folder: Path, call: Deadline) -> None:
         """Unpack an archive, in a worker process that ends when this call is cancelled.
 
         Raises:
             SearchError: the archive cannot be fetched or unpacked.
         """
-        deadline = Deadline.after(ARCHIVE_SECONDS)
+        deadline = call.within(ARCHIVE_SECONDS)
         if url.startswith("file:"):
             archive = _path(url)
             if not await asyncio.to_thread(archive.is_file):

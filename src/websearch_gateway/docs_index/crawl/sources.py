@@ -24,7 +24,7 @@ from websearch_gateway.docs_index.crawl.scope import LeftOut, Scope, canonical, 
 from websearch_gateway.docs_index.models import Booking, Fetch, Run, UrlTask
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import SearchError, SearchFetchError
-from websearch_gateway.models import Deadline
+from websearch_gateway.models import UNLIMITED, Deadline
 from websearch_gateway.net.fetch import PRODUCT, Fetched
 from websearch_gateway.text.urls import crawl_delay, may_read_each, refused_by
 
@@ -173,8 +173,16 @@ class RobotsTxt:
     """The robots.txt rules of one host. Fetched once a day for all sites on it."""
 
     def __init__(
-        self, store: SqlDocs, fetcher: Fetch, workers: Run, pace: HostPace, *, clock: Callable[[], float] = time.time
+        self,
+        store: SqlDocs,
+        fetcher: Fetch,
+        workers: Run,
+        pace: HostPace,
+        call: Deadline = UNLIMITED,
+        *,
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        self._call = call
         self._store = store
         self._fetcher = fetcher
         self._workers = workers
@@ -230,7 +238,7 @@ class RobotsTxt:
             async with self._pace.turn() as turn:
                 fetched = await self._fetcher.fetch(
                     f"{self._pace.host}/robots.txt",
-                    Deadline.after(_FETCH_SECONDS),
+                    self._call.within(_FETCH_SECONDS),
                     accept="text/plain,*/*;q=0.5",
                     sending=turn,
                 )
@@ -324,7 +332,9 @@ class WebSource:
         robots: RobotsTxt,
         headers: Mapping[str, str],
         note: Note,
+        call: Deadline = UNLIMITED,
     ) -> None:
+        self._call = call
         self._start = start
         self._scope = scope
         self._fetcher = fetcher
@@ -412,7 +422,7 @@ class WebSource:
             async with self._pace.turn() as turn:
                 fetched = await self._fetcher.fetch(
                     url,
-                    Deadline.after(PAGE_SECONDS),
+                    self._call.within(PAGE_SECONDS),
                     accept=ACCEPT,
                     headers={**self._headers, **headers},
                     max_bytes=max_bytes,

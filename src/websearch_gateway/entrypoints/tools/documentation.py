@@ -21,7 +21,7 @@ from websearch_gateway.entrypoints.reply import (
 )
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.errors import SearchError, SearchValidationError
-from websearch_gateway.models import Caller
+from websearch_gateway.models import UNLIMITED, Caller, Deadline
 from websearch_gateway.pipeline.guard import one_deadline, up_to
 from websearch_gateway.ports import Progress
 from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus, WireModel
@@ -187,8 +187,8 @@ async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progre
         unknown = await gateway.reading.provenance.check(given.base_url, caller) or unknown
     site, note = await gateway.add_docs(url, given.name, given.version, **options)
     try:
-        with gateway.reading.provenance.checked_redirects(site.url if package else url, caller):
-            status = await _crawled(gateway, site, caller, progress)
+        call = gateway.reading.provenance.checking_redirects(UNLIMITED, site.url if package else url, caller)
+        status = await _crawled(gateway, site, caller, progress, call)
     except SearchError:
         await gateway.docs.discard_refused(site)
         raise
@@ -207,7 +207,9 @@ async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progres
     return statuses([site], message=f"Deleted: {site.name} {site.label}.")
 
 
-async def _crawled(gateway: Gateway, site: SiteVersion, caller: Caller, progress: Progress) -> DocsStatus:
+async def _crawled(
+    gateway: Gateway, site: SiteVersion, caller: Caller, progress: Progress, call: Deadline = UNLIMITED
+) -> DocsStatus:
     """Crawl until the deadline of the call; a longer crawl goes on without it.
 
     A client that leaves stops the crawl, and the next `update_docs` resumes it.
@@ -223,7 +225,7 @@ async def _crawled(gateway: Gateway, site: SiteVersion, caller: Caller, progress
             last = now.done
             await progress(f"{now.done} of {now.known} pages{waiting}")
 
-    after = await gateway.docs.runner.crawl_for(site.id, gateway.reading.deadline_seconds, tell)
+    after = await gateway.docs.runner.crawl_for(site.id, gateway.reading.deadline_seconds, tell, call)
     found = [after] if after else []
     crawls_on = after is not None and after.status in ("queued", "crawling")
     message = f"Still crawling{waiting}. It goes on in the background; docs_status shows how far." if crawls_on else ""
