@@ -86,6 +86,9 @@ class SearchError(Exception):
 
     code: ErrorCode = "PROVIDER"
 
+    def __init_subclass__(cls, code: ErrorCode | None = None) -> None:
+        cls.code = code or cls.code
+
     def __init__(
         self,
         message: str,
@@ -103,34 +106,24 @@ class Refused(SearchError):
     """Stop: the request, a key or a limit is at fault, not an upstream."""
 
 
-class SearchValidationError(Refused):
+class SearchValidationError(Refused, code="VALIDATION"):
     """The request itself is unacceptable and must be changed."""
 
-    code = "VALIDATION"
 
-
-class SearchAuthError(Refused):
+class SearchAuthError(Refused, code="AUTH"):
     """A key or token was rejected. Shown to the operator, never masked by a fallback."""
 
-    code = "AUTH"
 
-
-class SearchRateLimitError(Refused):
+class SearchRateLimitError(Refused, code="RATE_LIMIT"):
     """The caller, or the gateway as a whole, is over its own limit."""
 
-    code = "RATE_LIMIT"
 
-
-class SearchNotConfiguredError(Refused):
+class SearchNotConfiguredError(Refused, code="NOT_CONFIGURED"):
     """A setting that this call needs is missing; the message names it."""
 
-    code = "NOT_CONFIGURED"
 
-
-class ForbiddenUrlError(Refused):
+class ForbiddenUrlError(Refused, code="FORBIDDEN_URL"):
     """The URL points to an address that the gateway must not fetch."""
-
-    code = "FORBIDDEN_URL"
 
 
 class Unavailable(SearchError):
@@ -151,50 +144,36 @@ class Unavailable(SearchError):
         self.retryable = retryable
 
 
-class SearchProviderError(Unavailable):
+class SearchProviderError(Unavailable, code="PROVIDER"):
     """An upstream failed: 5xx, its own rate limit, an exhausted quota, a refused connection."""
 
-    code = "PROVIDER"
 
-
-class SearchTimeoutError(Unavailable):
+class SearchTimeoutError(Unavailable, code="TIMEOUT"):
     """An upstream or the whole call ran out of time."""
 
-    code = "TIMEOUT"
 
-
-class SearchFetchError(Unavailable):
+class SearchFetchError(Unavailable, code="FETCH"):
     """A page could not be fetched, or was fetched and cannot be read."""
 
-    code = "FETCH"
 
-
-class SearchProviderParseError(Unavailable):
+class SearchProviderParseError(Unavailable, code="PARSE"):
     """A reply arrived, but its format is not the one that the vendor documents."""
-
-    code = "PARSE"
 
 
 class NotAsked(Unavailable):
     """Nothing was sent: the circuit is open after failures, or the rate limit leaves no turn before the deadline."""
 
 
-class SearchBudgetError(NotAsked):
+class SearchBudgetError(NotAsked, code="BUDGET"):
     """The day's budget does not cover a call of this upstream. A free one may serve."""
 
-    code = "BUDGET"
 
-
-class EngineNotConfigured(Unavailable):
+class EngineNotConfigured(Unavailable, code="NOT_CONFIGURED"):
     """An answer engine has no key. The caller sees no error as long as another engine can serve."""
 
-    code = "NOT_CONFIGURED"
 
-
-class StateUnavailable(Unavailable):
+class StateUnavailable(Unavailable, code="PROVIDER"):
     """The state backend failed. Never stops a search: limits and caches continue in memory."""
-
-    code = "PROVIDER"
 
 
 def shortest(waits: Iterable[float | None]) -> float | None:

@@ -150,38 +150,15 @@ class HostedEngine(Upstream[Answer], Protocol):
         ...
 
 
-class Composer(Protocol):
-    """Writes an answer from hits and the pages that could be read. Pure; every sentence it writes has a citation."""
+Composer = Callable[[SearchQuery, Sequence[Hit], Mapping[str, Page], Sequence[int]], Answer]
+"""Writes an answer from hits and the pages that could be read, by the URL of the hit; a hit without a page has only its
+snippet. Pure; every sentence it writes has a citation. The numbers are those of a `Shortlist` in a better order."""
 
-    def __call__(
-        self, query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], preferred: Sequence[int] = ()
-    ) -> Answer:
-        """Compose. `pages` maps the URL of a hit to its page; a hit without a page has only its snippet.
+Shortlist = Callable[[SearchQuery, Sequence[Hit], Mapping[str, Page]], Sequence[tuple[int, str]]]
+"""The number and text of each sentence that a composer would choose from, best first, at most MOST_RERANKED. Pure."""
 
-        `preferred` are the numbers of a `Shortlist` in a better order.
-        """
-        ...
-
-
-class Shortlist(Protocol):
-    """Lists the sentences that a composer would choose from. Pure."""
-
-    def __call__(self, query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) -> Sequence[tuple[int, str]]:
-        """The number and text of each sentence, best first, at most MOST_RERANKED."""
-        ...
-
-
-class Gather(Protocol):
-    """Finds and reads the material for an answer."""
-
-    async def __call__(self, call: Call) -> Gathered:
-        """Search, and read the best pages.
-
-        Raises:
-            Refused: a key is wrong, or no provider is configured.
-            Exhausted: every provider failed.
-        """
-        ...
+Gather = Callable[[Call], Awaitable[Gathered]]
+"""Finds and reads the material for an answer. Raises what a Searcher raises."""
 
 
 class Workers(Protocol):
@@ -306,7 +283,11 @@ class State(Protocol):
     """Five verbs for all shared state. Keys are `kind/rest`; values are bytes; times are seconds.
 
     Backends inherit from it. They never return expired entries, even if the backend has not deleted them yet.
+
+    `problem` says why a state goes on in memory; None while its backend is in use.
     """
+
+    problem: StateProblem | None = None
 
     async def get(self, key: str) -> bytes | None:
         """The value; None if absent or expired."""
@@ -337,50 +318,28 @@ class State(Protocol):
         """As `scan`, with all data that a copy needs, and only keys after `after`. For migration to another backend."""
         ...
 
+    def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
+        """Delete the least recently used values before the state exceeds `most_bytes`. Servers have no limit.
+
+        Deletes only values whose keys begin with one of `evictable`, and no counters. Does not store such a value if it
+        takes more than a tenth of the limit.
+        """
+
+    async def usage(self) -> StateUsage | None:
+        """The size of a state that has a limit.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
+        return None
+
     async def close(self) -> None:
         """Release files, sockets and threads. Idempotent."""
         ...
 
 
-@runtime_checkable
-class BoundedState(Protocol):
-    """A State with a size limit."""
-
-    def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        """Delete the least recently used values before the state exceeds `most_bytes`.
-
-        Deletes only values whose keys begin with one of `evictable`, and no counters. Does not store such a value if it
-        takes more than a tenth of the limit.
-        """
-        ...
-
-    async def usage(self) -> StateUsage:
-        """The size of the state.
-
-        Raises:
-            StateUnavailable: the state cannot be read.
-        """
-        ...
-
-
-@runtime_checkable
-class SparedState(Protocol):
-    """A State that goes on in memory while its backend cannot be used."""
-
-    @property
-    def problem(self) -> StateProblem | None:
-        """What is wrong; None while the backend is in use."""
-        ...
-
-
-def problem_of(state: State) -> StateProblem | None:
-    """The problem of a state that may have one."""
-    return state.problem if isinstance(state, SparedState) else None
-
-
 __all__ = [
     "AnswerEngine",
-    "BoundedState",
     "Composer",
     "Embedder",
     "Gather",
@@ -390,12 +349,10 @@ __all__ = [
     "Provider",
     "Reader",
     "Searcher",
-    "SparedState",
     "State",
     "Upstream",
     "Workers",
     "no_progress",
-    "problem_of",
     "quota_spent",
     "through",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from websearch_gateway.ports import BoundedState
 from websearch_gateway.state.memory import MemoryState
 
 MOST_BYTES = 100_000
@@ -12,7 +11,6 @@ RECORD = bytes(1_000)
 async def test_the_least_recently_used_entries_are_evicted_before_the_limit_is_exceeded() -> None:
     state = MemoryState()
     state.limit(MOST_BYTES, ("page/",))
-    assert isinstance(state, BoundedState)
     await state.add("count/calls", 7)
     await state.put("rule/kept", RECORD)
     await state.put("page/used", RECORD)

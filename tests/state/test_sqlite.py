@@ -17,7 +17,6 @@ import pytest
 from tests.clock import Clock
 from tests.patience import PATIENCE
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.ports import BoundedState
 from websearch_gateway.state.sqlite import MIGRATIONS, SqliteState
 
 CRASH = Path(__file__).parents[2] / "tools" / "crash.py"
@@ -306,7 +305,6 @@ async def state(bounded_path: Path) -> AsyncIterator[SqliteState]:
 async def test_the_file_never_exceeds_its_limit_and_the_least_recently_used_entries_are_evicted(
     state: SqliteState, bounded_path: Path
 ) -> None:
-    assert isinstance(state, BoundedState)
     await state.put("page/used", RECORD, 600)
     for number in range(300):
         await state.put(f"page/{number}", RECORD, 600)

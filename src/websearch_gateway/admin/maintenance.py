@@ -26,7 +26,7 @@ from websearch_gateway.cache.results import Stamp, advance, question_name
 from websearch_gateway.cache.semantic import wordings
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, StateUnavailable
 from websearch_gateway.models import LOCAL, Caller, StateEntry, StateUsage
-from websearch_gateway.ports import BoundedState, State, problem_of
+from websearch_gateway.ports import State
 from websearch_gateway.results import CacheClearResult, CacheState, CacheStats, MigrateResult
 from websearch_gateway.text.query import checked_query
 from websearch_gateway.upstream.ledger import Ledger
@@ -113,7 +113,7 @@ class CacheAdmin:
             evictions=usage.evictions if usage else 0,
             oldest_seconds=round(max(tally.ages), 1) if tally.ages else None,
             newest_seconds=round(min(tally.ages), 1) if tally.ages else None,
-            warnings=(*tally.warnings, *([str(problem)] if (problem := problem_of(self.state)) else [])),
+            warnings=(*tally.warnings, *([str(self.state.problem)] if self.state.problem else [])),
         )
 
     async def clear(self, *, older_than_hours: float | None = None, query: str | None = None) -> CacheClearResult:
@@ -139,7 +139,7 @@ class CacheAdmin:
             for memory in self.memories:
                 memory.forget()
         await advance(self.state)
-        if problem := problem_of(self.state):
+        if problem := self.state.problem:
             raise StateUnavailable(f"The cache of this process is cleared, but the file is not: {problem}")
         return CacheClearResult(removed=sum(removed.values()), removed_by_kind=removed)
 
@@ -185,8 +185,6 @@ class CacheAdmin:
                 await asyncio.sleep(0)  # the in-memory backend never yields to the event loop
 
     async def _usage(self) -> StateUsage | None:
-        if not isinstance(self.state, BoundedState):
-            return None
         try:
             return await self.state.usage()
         except StateUnavailable:  # the tally has a warning for it

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from websearch_gateway import __version__
 from websearch_gateway.errors import UNUSABLE, EngineNotConfigured, SearchError, StateUnavailable
 from websearch_gateway.models import Call, Deadline, SearchQuery, StateProblem
-from websearch_gateway.ports import Embedder, HostedEngine, Reranker, Searcher, State, problem_of
+from websearch_gateway.ports import Embedder, HostedEngine, Reranker, Searcher, State
 from websearch_gateway.results import (
     Check,
     DayStats,
@@ -85,7 +85,7 @@ class Operations:
             self.telemetry.in_flight,
             self.ledger.daily_usd,
             costs,
-            problem_of(self.state),
+            self.state.problem,
         )
 
     async def _days(self, count: int) -> Sequence[Day]:
@@ -110,7 +110,7 @@ class Operations:
             daily_budget_usd=budget,
             left_today_usd=max(0.0, round(budget - days[0].usd, 6)) if budget is not None and days else None,
             days=tuple(_cost(day) for day in days if any(day.calls_by_latency) or day.usd or day is days[0]),
-            warnings=(*warnings, *([str(problem)] if (problem := problem_of(self.state)) else [])),
+            warnings=(*warnings, *([str(self.state.problem)] if self.state.problem else [])),
         )
 
 
@@ -301,7 +301,7 @@ class Doctor:
                 finding=error.message,
                 remedy="Fix STATE_URL or DATA_DIR. Searches work without the state.",
             )
-        if problem := problem_of(self.state):
+        if problem := self.state.problem:
             return Check(name="state", status="warn", finding=problem.finding, remedy=problem.remedy)
         return Check(name="state", finding="can be read and written")
 

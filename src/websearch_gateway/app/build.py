@@ -46,7 +46,7 @@ from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import CachedAnswers, R, RateLimits, Recall, SearchPipeline
 from websearch_gateway.pipeline.web_search import WebSearch
-from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, HostedEngine, Reranker, State
+from websearch_gateway.ports import AnswerEngine, Embedder, HostedEngine, Reranker, State
 from websearch_gateway.results import WebSearchResponse
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
@@ -139,8 +139,7 @@ def _shared(settings: Settings) -> _Shared:
     state = open_state(settings.effective_state_url)
     if isinstance(state, SqliteState):
         state = SpareState(state)
-    if isinstance(state, BoundedState):
-        state.limit(settings.max_state_mb * 2**20, (*PREFIXES.values(), KNOWN_ADDRESSES))
+    state.limit(settings.max_state_mb * 2**20, (*PREFIXES.values(), KNOWN_ADDRESSES))
     ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
     embedder = open_embedder(settings, client, retry)
     if price := usd_per_million_tokens(settings):

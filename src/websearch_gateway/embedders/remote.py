@@ -23,7 +23,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import httpx2
 
@@ -139,35 +139,38 @@ def failure(status: int, name: str, retry_after: float | None = None, body: byte
 
 
 @dataclass(slots=True)
-class OpenAICompatibleEmbedder:
-    """`POST {url}/embeddings`. `dimensions` is 0 until the first reply."""
+class _Embedder:
+    """What the embedders of servers share. `dimensions` is 0 until the first reply."""
 
     url: str
     client: httpx2.AsyncClient = field(repr=False)
     retry: Retry = field(repr=False)
-    model: str = "text-embedding-3-small"
+    model: str = ""
     key: str | None = field(default=None, repr=False)
     timeout_seconds: float = TIMEOUT_SECONDS
+    progress: Progress = field(default=no_progress, repr=False)
     dimensions: int = field(default=0, init=False)
     weight: float = field(default=1.0, init=False)
+
+    kind: ClassVar[str]
 
     @property
     def name(self) -> str:
         """The kind of server and the model. Vectors with different names cannot be compared."""
-        return f"openai_compatible/{self.model}"
+        return f"{self.kind}/{self.model}"
 
     async def embed(
         self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
     ) -> Vectors:
-        """Unit vectors of the texts; `timeout_seconds` limits each batch of 32 including its retry.
+        """Unit vectors of the texts; `timeout_seconds` limits each batch of 32 including its retry, but not a pull.
 
         Raises:
-            Unavailable: the server cannot be reached, refuses or answers with something else.
+            Unavailable: the server cannot be reached, refuses, cannot pull the model or answers with something else.
         """
-        bill = call.bill if call else Bill()
-        with noting_model("openai_compatible", self.model, "embeddings"):
+        bill, before = call.bill if call else Bill(), prefix(self.model, kind)
+        with noting_model(self.kind, self.model, "embeddings"):
             vectors = await in_batches(
-                texts, self.dimensions, lambda batch: self._ask(batch, prefix(self.model, kind), bill)
+                texts, self.dimensions, lambda batch: self._ask([before + text for text in batch], bill)
             )
         self.dimensions = vectors.shape[1]
         return vectors
@@ -176,8 +179,18 @@ class OpenAICompatibleEmbedder:
         """True: the operator chose the model, so it is assumed to know the scripts in use."""
         return True
 
-    async def _ask(self, batch: list[str], before: str, bill: Bill) -> list[Sequence[float]]:
-        texts = [before + text for text in batch]
+    async def _ask(self, texts: list[str], bill: Bill) -> list[Sequence[float]]:
+        raise NotImplementedError
+
+
+@dataclass(slots=True)
+class OpenAICompatibleEmbedder(_Embedder):
+    """`POST {url}/embeddings`."""
+
+    model: str = "text-embedding-3-small"
+    kind: ClassVar[str] = "openai_compatible"
+
+    async def _ask(self, texts: list[str], bill: Bill) -> list[Sequence[float]]:
         request = HttpRequest(
             "POST",
             f"{self.url}/embeddings",
@@ -218,46 +231,13 @@ MOST_PROGRESS_BYTES = 10_000_000
 
 
 @dataclass(slots=True)
-class OllamaEmbedder:
-    """`POST {url}/embed`, where `url` ends in `/api`. `dimensions` is 0 until the first reply."""
+class OllamaEmbedder(_Embedder):
+    """`POST {url}/embed`, where `url` ends in `/api`."""
 
-    url: str
-    client: httpx2.AsyncClient = field(repr=False)
-    retry: Retry = field(repr=False)
     model: str = "nomic-embed-text"
-    key: str | None = field(default=None, repr=False)
-    timeout_seconds: float = TIMEOUT_SECONDS
-    progress: Progress = field(default=no_progress, repr=False)
-    dimensions: int = field(default=0, init=False)
-    weight: float = field(default=1.0, init=False)
+    kind: ClassVar[str] = "ollama"
 
-    @property
-    def name(self) -> str:
-        """The kind of server and the model. Vectors with different names cannot be compared."""
-        return f"ollama/{self.model}"
-
-    async def embed(
-        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
-    ) -> Vectors:
-        """Unit vectors of the texts; `timeout_seconds` limits each batch of 32 including its retry, but not a pull.
-
-        Raises:
-            Unavailable: the server cannot be reached, refuses, cannot pull the model or answers with something else.
-        """
-        bill = call.bill if call else Bill()
-        with noting_model("ollama", self.model, "embeddings"):
-            vectors = await in_batches(
-                texts, self.dimensions, lambda batch: self._ask(batch, prefix(self.model, kind), bill)
-            )
-        self.dimensions = vectors.shape[1]
-        return vectors
-
-    def knows(self, text: str) -> bool:
-        """True: the operator chose the model, so it is assumed to know the scripts in use."""
-        return True
-
-    async def _ask(self, batch: list[str], before: str, bill: Bill) -> list[Sequence[float]]:
-        texts = [before + text for text in batch]
+    async def _ask(self, texts: list[str], bill: Bill) -> list[Sequence[float]]:
         body = {"model": self.model, "input": texts, "truncate": True}
         request = HttpRequest("POST", f"{self.url}/embed", headers=bearer(self.key), json=body)
         reply = await self._exchange(request)

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from websearch_gateway.errors import EngineNotConfigured, Unavailable
 from websearch_gateway.models import Answer, Call, Deadline, Fallback, Gathered, Hit, OneTask, Page
-from websearch_gateway.pipeline.web_search import MOST_SENT, PAGE_SECONDS, cleaned_texts, hits_to_ask_for, read_pages
+from websearch_gateway.pipeline.web_search import PAGE_SECONDS, clean_sent, hits_to_ask_for, read_pages
 from websearch_gateway.ports import (
     NOT_RERANKED,
     AnswerEngine,
@@ -282,18 +282,15 @@ class Gathering:
         return Gathered(replace(results, hits=hits), pages)
 
     async def _sent(self, hits: Sequence[Hit], deadline: Deadline) -> dict[str, Page]:
-        """The texts that the provider sent, cleaned as pages are; none if they cannot be cleaned in time."""
-        texts = [(hit.url, hit.content[:MOST_SENT]) for hit in hits if hit.content]
-        size = sum(len(text) for _, text in texts)
+        """The texts that the provider sent; none if they cannot be cleaned in time."""
         try:
-            cleaned = await self.workers.run(cleaned_texts, texts, deadline=deadline, size=size) if texts else []
+            found = await clean_sent(hits, self.workers, deadline)
         except Unavailable:
             return {}
-        found = {url: clean for (url, _), clean in zip(texts, cleaned, strict=True)}
+        named = {hit.url: hit for hit in hits}
         return {
-            hit.url: Page(hit.url, hit.url, hit.title, text, "text/markdown", hit.published, warnings=warnings)
-            for hit in hits
-            for text, warnings in [found.get(hit.url, ("", ()))]
+            url: Page(url, url, named[url].title, text, "text/markdown", named[url].published, warnings=tuple(warnings))
+            for url, (text, warnings) in found.items()
             if text
         }
 

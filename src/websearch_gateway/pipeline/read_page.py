@@ -24,7 +24,7 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.pipeline.guard import Guard, Provenance, one_deadline, up_to
 from websearch_gateway.pipeline.search import RateLimits
-from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED, Reranker, State, Workers, problem_of
+from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED, Reranker, State, Workers
 from websearch_gateway.results import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
 from websearch_gateway.text.chunk import PDF, window
 from websearch_gateway.text.passages import ANSWERS, MOST_PASSAGES, cut, ranked, shown
@@ -135,7 +135,7 @@ class PageReading:
 
     def _warnings(self, page: Page) -> tuple[str, ...]:
         cut_off = (CUT_OFF,) if page.truncated else ()
-        problem = problem_of(self.state)
+        problem = self.state.problem
         return (*page.warnings, *cut_off, *([str(problem)] if problem else []))
 
     def _age(self, page: Page) -> float:

@@ -30,7 +30,7 @@ from websearch_gateway.net.bodies import in_own_thread
 from websearch_gateway.net.requests import child_span
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline, question, timeout_error, up_to
-from websearch_gateway.ports import AnswerEngine, Progress, State, no_progress, problem_of
+from websearch_gateway.ports import AnswerEngine, Progress, State, no_progress
 from websearch_gateway.results import (
     CachedAnswer,
     FoundPage,
@@ -152,7 +152,7 @@ class Recall(Generic[R]):
             SearchError: what `ask` raises.
         """
         served = await (self._recalled if use_cache else self._asked)(checked.query, call, ask)
-        problem = problem_of(self.state)
+        problem = self.state.problem
         return _warned(served, checked.warnings, (str(problem),) if problem else ())
 
     async def _asked(self, query: SearchQuery, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:

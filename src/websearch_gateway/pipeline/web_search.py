@@ -187,21 +187,14 @@ class WebSearch:
         self, hits: list[Hit], outcomes: Mapping[str, Outcome], deadline: Deadline
     ) -> tuple[list[Hit], tuple[str, ...]]:
         """The hits, those of unread pages with the provider's cleaned text; and warnings."""
-        sent = [
-            (hit.url, hit.content[:MOST_SENT])
-            for hit in hits
-            if hit.content and not isinstance(outcomes.get(hit.url), Page)
-        ]
-        size = sum(len(text) for _, text in sent)
+        unread = [hit for hit in hits if not isinstance(outcomes.get(hit.url), Page)]
         try:
-            found = await self.workers.run(cleaned_texts, sent, deadline=deadline, size=size) if sent else []
+            texts = await clean_sent(unread, self.workers, deadline)
         except Unavailable as error:
             warning = f"The texts that the provider sent are left out: {error.message}"
             return [replace(hit, content=None) for hit in hits], (warning,)
-        texts = {url: text for (url, _), (text, _) in zip(sent, found, strict=True)}
-        warned = ((url, warning) for (url, _), (_, warnings) in zip(sent, found, strict=True) for warning in warnings)
-        cleaned = [replace(hit, content=texts.get(hit.url)) for hit in hits]
-        return cleaned, tuple(f"{url}: {warning}" for url, warning in warned)
+        cleaned = [replace(hit, content=texts.get(hit.url, (None, ()))[0]) for hit in hits]
+        return cleaned, tuple(f"{url}: {warning}" for url, (_, warnings) in texts.items() for warning in warnings)
 
     async def _read(self, reader: Reader, deadline: Deadline, hits: Sequence[Hit]) -> dict[str, Outcome]:
         return await read_pages(
@@ -276,6 +269,19 @@ _LEFT_OUT = "*({left:,} more characters of this text are left out.)*"
 def distinct(hits: Sequence[Hit], most: int) -> list[Hit]:
     """At most `most` hits, one per page, without trackers in their URLs."""
     return list(_by_page((replace(hit, url=strip_trackers(hit.url)) for hit in hits), {}).values())[:most]
+
+
+async def clean_sent(hits: Iterable[Hit], workers: Workers, deadline: Deadline) -> dict[str, tuple[str, Sequence[str]]]:
+    """The page texts that a provider sent, cleaned as pages are, and warnings, by the URL of the hit.
+
+    Raises:
+        Unavailable: they cannot be cleaned in time.
+    """
+    sent = [(hit.url, hit.content[:MOST_SENT]) for hit in hits if hit.content]
+    if not sent:
+        return {}
+    found = await workers.run(cleaned_texts, sent, deadline=deadline, size=sum(len(text) for _, text in sent))
+    return {url: (text, warnings) for (url, _), (text, warnings) in zip(sent, found, strict=True)}
 
 
 def cleaned_texts(sent: Sequence[tuple[str, str]]) -> list[tuple[str, tuple[str, ...]]]:

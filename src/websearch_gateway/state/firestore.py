@@ -28,8 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
-from websearch_gateway.ports import State
-from websearch_gateway.state.shared import CoalescedIncrements, Timeouts, bounds, indexed, raw_key, require, text_key
+from websearch_gateway.state.shared import TimedState, Timeouts, bounds, indexed, raw_key, require, text_key
 
 if TYPE_CHECKING:
     from google.api_core.retry import AsyncRetry
@@ -48,7 +47,7 @@ _LOCATION = re.compile(r"(?P<project>[a-z0-9][a-z0-9.:-]{0,99})(?:/(?P<prefix>[A
 _DOCUMENTS_PER_PAGE = 32
 
 
-class FirestoreState(State):
+class FirestoreState(TimedState):
     """A State in the collections `PREFIX_KIND` of a project. Uses the machine's Application Default Credentials.
 
     Args:
@@ -66,11 +65,10 @@ class FirestoreState(State):
         timeout_seconds: float = 2.0,
         cooldown_seconds: float = 5.0,
     ) -> None:
-        self._clock = clock
+        timeouts = Timeouts("Firestore", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
+        super().__init__(timeouts, clock)
         self._client = FirestoreClient(project, prefix)
         self._counters = FirestoreCounters(self._client, clock)
-        self._timeouts = Timeouts("Firestore", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
-        self._increments = CoalescedIncrements(self._send_increment)
 
     @classmethod
     def from_location(cls, location: str) -> FirestoreState:
@@ -94,18 +92,13 @@ class FirestoreState(State):
     async def delete(self, key: str) -> bool:
         return await self._timeouts.run(self._delete, key)
 
-    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
-        return await self._increments.add(key, amount, ttl)
-
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         kinds = [kind_of(prefix)] if "/" in prefix else await self._timeouts.run(self._kinds, prefix)
         async for entry in merged([self._entries(kind, prefix, after) for kind in kinds]):
             yield entry
 
-    async def close(self) -> None:
-        await self._increments.close()
-        if await self._timeouts.close():
-            await self._client.close()
+    async def _disconnect(self) -> None:
+        await self._client.close()
 
     def _expiry(self, ttl: float | None) -> float:
         return math.inf if ttl is None else self._clock() + ttl

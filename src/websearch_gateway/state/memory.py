@@ -44,7 +44,7 @@ class MemoryState(State):
         self._evictions = 0
 
     def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        """See ports.BoundedState. The dictionary is in order of use: each read or write moves an entry to its end."""
+        """See ports.State. The dictionary is in order of use: each read or write moves an entry to its end."""
         self._most_bytes, self._evictable = most_bytes, tuple(evictable)
 
     async def usage(self) -> StateUsage:
@@ -154,7 +154,7 @@ T = TypeVar("T")
 
 
 class SpareState(State):
-    """A BoundedState over `file`, which goes on when the file cannot be read or written.
+    """A State over `file`, which goes on when the file cannot be read or written.
 
     Counters then go on in memory from where the file had them, as far as it can be read; the cache starts empty. When
     the file can be written again, it gets the counts that it missed. A lock of another process is no such outage, since

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, LiteralString
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
-from websearch_gateway.ports import State
 from websearch_gateway.sql import CONNECTION, migration, quieten
-from websearch_gateway.state.shared import CoalescedIncrements, Timeouts, bounds, indexed, raw_key, require, text_key
+from websearch_gateway.state.shared import TimedState, Timeouts, bounds, indexed, raw_key, require, text_key
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
@@ -49,7 +48,7 @@ _WRITES_PER_PRUNING = 256
 _ROWS_PER_PAGE = 32
 
 
-class PostgresState(State):
+class PostgresState(TimedState):
     """A State in the table `websearch_state`, which it creates. The first verb connects.
 
     Args:
@@ -67,11 +66,8 @@ class PostgresState(State):
         cooldown_seconds: float = 5.0,
     ) -> None:
         self._pool = PostgresPool(url, seconds=timeout_seconds)
-        self._timeouts = Timeouts(
-            "PostgreSQL", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds, probe=self._probe
-        )
-        self._increments = CoalescedIncrements(self._send_increment)
-        self._clock = clock
+        limits = {"seconds": timeout_seconds, "cooldown_seconds": cooldown_seconds}
+        super().__init__(Timeouts("PostgreSQL", load, probe=self._probe, **limits), clock)
         self._writes = 0
 
     @classmethod
@@ -96,9 +92,6 @@ class PostgresState(State):
     async def delete(self, key: str) -> bool:
         return bool(await self._fetch(_DELETE, {"key": indexed(key), "now": self._clock()}))
 
-    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
-        return await self._increments.add(key, amount, ttl)
-
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         """See ports.State. Reads page by page, so that an abandoned iterator keeps nothing open."""
         start, end = bounds(prefix, after)
@@ -113,10 +106,8 @@ class PostgresState(State):
                 return
             start = rows[-1][0] + b"\0"
 
-    async def close(self) -> None:
-        await self._increments.close()
-        if await self._timeouts.close():
-            await self._pool.close()
+    async def _disconnect(self) -> None:
+        await self._pool.close()
 
     async def _probe(self) -> None:
         """Read an entry that does not exist."""

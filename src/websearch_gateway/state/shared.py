@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
+from websearch_gateway.ports import State
 
 LONGEST = 700
 """The most bytes of an index entry.
@@ -234,6 +235,34 @@ def _settle(batch: Sequence[_Increment], outcomes: Sequence[int | Exception]) ->
 def _copied(error: Exception) -> Exception:
     """A copy, since one exception raised in many tasks would collect all their tracebacks."""
     return StateUnavailable(error.message) if isinstance(error, StateUnavailable) else error
+
+
+class TimedState(State):
+    """A State behind a network: each verb has a time limit, and increments of one counter are merged.
+
+    Args:
+        clock: seconds since the epoch, the same in all processes.
+        timeouts: run each verb.
+    """
+
+    def __init__(self, timeouts: Timeouts, clock: Callable[[], float]) -> None:
+        self._timeouts = timeouts
+        self._clock = clock
+        self._increments = CoalescedIncrements(self._send_increment)
+
+    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
+        return await self._increments.add(key, amount, ttl)
+
+    async def close(self) -> None:
+        await self._increments.close()
+        if await self._timeouts.close():
+            await self._disconnect()
+
+    async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
+        raise NotImplementedError
+
+    async def _disconnect(self) -> None:
+        raise NotImplementedError
 
 
 def require(module: str, *, extra: str, setting: str = "STATE_URL") -> None:
