@@ -63,11 +63,8 @@ from websearch_gateway.ports import Embedder
 ARCHIVE_SECONDS = 600.0
 LEAST_FREE_BYTES = 200_000_000
 SITES_AT_ONCE = 6
-LOOK_SECONDS = 30.0
-"""How often `keep_crawling` looks for pending versions (seconds)."""
-PAUSE_SECONDS = 600.0
-"""A paused site is tried again after this long (seconds)."""
-
+LOOK_SECONDS = 30.0  # between two looks of `keep_crawling` for pending versions
+PAUSE_SECONDS = 600.0  # before a paused site is tried again
 
 _log = logging.getLogger(__name__)
 
@@ -185,10 +182,9 @@ class CrawlRunner:
         return ""
 
     async def _crawl_claimed(self, version_id: int, on_progress: OnProgress, call: Deadline) -> SiteVersion | None:
-        owner = self.owner
         if self.index_file is not None:
             await asyncio.to_thread(_check_disk, self.index_file)
-        if not await self.store.claim(version_id, owner, LEASE_SECONDS):
+        if not await self.store.claim(version_id, self.owner, LEASE_SECONDS):
             version = await self.store.version(version_id)
             if version is None or version.owner is None:  # deleted, or failed since crawls died of it
                 return version
@@ -207,12 +203,11 @@ class CrawlRunner:
                     version = await self.store.version(version_id) or version
                 try:
                     await self._crawl(version, on_progress, call)
+                    break
                 except Moved as moved:
                     await self.store.add_version(version.name, version.label, str(moved), version.options)
-                    continue
-                break
         finally:
-            await asyncio.shield(self.store.release(version_id, owner))
+            await asyncio.shield(self.store.release(version_id, self.owner))
         return await self.store.version(version_id)
 
     async def pending(self, *, refresh: bool = False) -> list[SiteVersion]:
@@ -305,8 +300,8 @@ class CrawlRunner:
             scope = Scope.of(url, options.include, options.exclude)
             pace = self._pace(scope.origin, options.delay)
             robots = RobotsTxt(self.store, self.fetcher, self.workers, pace, call, clock=self.clock)
-            headers = dict(options.headers)
-            yield WebSource(url, scope, self.fetcher, self.workers, pace, robots, headers, note, call), scope
+            found = WebSource(url, scope, self.fetcher, self.workers, pace, robots, dict(options.headers), note, call)
+            yield found, scope
 
     async def _unpack(self, url: str, folder: Path, call: Deadline) -> None:
         """Unpack an archive, in a worker process that ends when this call is cancelled.
