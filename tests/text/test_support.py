@@ -311,3 +311,50 @@ def test_a_speaker_and_a_doubt_of_the_page_are_kept(sentence: str) -> None:
 )
 def test_another_speaker_and_a_doubt_made_certain_are_refused(sentence: str) -> None:
     assert checked(sentence, CLUB) is None
+
+
+TRIAL = Quotable.of(
+    "Patients on the drug had an average of 4.1 fewer headache days a month, against 1.9 fewer on placebo. "
+    "Prosecutors allege that Vance moved 3 million dollars through a bank in Cyprus. "
+    "Curator Lena Brandt urged visitors not to touch the tower clock, and Joel Pike praised the old museum. "
+    "If the council agrees, the museum will close for repairs in the spring. "
+    "The defendant denied the charge in court on Monday. "
+    "Tolls fell sharply once the railway reached Ansley."
+)
+
+
+@pytest.mark.parametrize(
+    "invented",
+    [
+        "Patients on the drug had an average of 1.9 fewer headache days a month.",
+        "Joel Pike urged visitors not to touch the tower clock.",
+        "Vance moved 3 million dollars through a bank in Cyprus.",
+        "The museum closes for repairs in the spring.",
+        "The defendant admitted the charge in court on Monday.",
+        "Tolls fell sharply because of the price of coal.",
+        "Visitors refused to touch the tower clock of the museum's largest hall.",
+    ],
+)
+def test_what_stands_at_another_place_or_is_left_out_or_added_is_refused(invented: str) -> None:
+    assert checked(invented, TRIAL) is None
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "The drug brought patients an average of 4.1 fewer headache days a month.",
+        "Vance is alleged to have moved 3 million dollars through a bank in Cyprus.",
+        "Visitors were urged by curator Lena Brandt not to touch the tower clock.",
+        "In court on Monday the defendant denied the charge.",
+    ],
+)
+def test_the_same_in_other_words_is_kept(told: str) -> None:
+    assert checked(told, TRIAL) == "paraphrase"
+
+
+def test_a_word_from_elsewhere_in_the_passage_needs_a_quote_of_its_own() -> None:
+    page = Quotable.of("The mayor urged residents to stay at home. The rail operator stopped all trains on Friday.")
+    assert support("The mayor urged residents to stay at home.", page.quotes[:1], page) == "verbatim"
+    assert support("The rail operator urged residents to stay at home.", page.quotes[:1], page) is None
+    page = Quotable.of("The judge spoke slowly. He told the jury that the case was unusual.")
+    assert support("The judge told the jury that the case was unusual.", page.quotes[1:], page) == "paraphrase"

@@ -131,13 +131,12 @@ def proven(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotable]
 
 
 def _alone(claim: Claim, passage: NumberedPassage, evidence: Quotable) -> Iterator[Proof]:
-    """The passage, if it supports the sentence: by the words that the model copied, else by the best quotes."""
+    """The passage, if it supports the sentence: by the words that the model copied, or the best quotes without any."""
     copied = [quote for cite in claim.cites if cite.passage == passage.number for quote in evidence.holding(cite.words)]
-    for quotes in (list(dict.fromkeys(copied)), best_quotes(claim.text, evidence.quotes)):
-        if how := support(claim.text, quotes, evidence):
-            exact = [quote for quote in quotes if is_verbatim(claim.text, quote.text)]
-            yield Proof(passage, exact[:1] or quotes, how)
-            return
+    quotes = list(dict.fromkeys(copied)) or best_quotes(claim.text, evidence.quotes)
+    if how := support(claim.text, quotes, evidence):
+        exact = [quote for quote in quotes if is_verbatim(claim.text, quote.text)]
+        yield Proof(passage, exact[:1] or quotes, how)
 
 
 def _together(claim: Claim, cited: Sequence[tuple[NumberedPassage, Quotable]]) -> Iterator[Proof]:

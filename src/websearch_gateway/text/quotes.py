@@ -384,13 +384,20 @@ def _quotes(markdown: str) -> Iterator[Quote]:
     for block in blocks(markdown):
         if block.kind == "table":
             rows = [markdown[start:end] for start, end in lines(markdown, block.start, block.end)]
-            header = _cells(rows[0]) if len(rows) > 1 and not words(rows[1]) else []
-            for row in rows[2 if header else 0 :]:
+            ruled = len(rows) > 1 and not words(rows[1])
+            header = _cells(rows[0]) if ruled or _is_header(rows) else []
+            for row in rows[1 + ruled if header else 0 :]:
                 cells = _cells(row)
                 yield Quote(row.strip(), tuple(zip([*header, *[""] * len(cells)], cells, strict=False)))
         else:
             for start, end in sentences_of(markdown, block):
                 yield Quote(plain(markdown[start:end]))
+
+
+def _is_header(rows: Sequence[str]) -> bool:
+    """Whether the first row names the columns of a table without a rule: it alone has no digit."""
+    numbered = [any(letter.isdigit() for letter in row) for row in rows]
+    return len(rows) > 2 and not numbered[0] and all(numbered[1:])
 
 
 def _cells(row: str) -> list[str]:

@@ -7,23 +7,36 @@ with it word by word. `docs/engines.md` says what is checked and what is not.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import Literal
 
 from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.claim_words import (
+    ADDED,
+    CHANGES,
+    DENIED,
+    HEDGES,
+    LEFT_OUT,
+    OPPOSITES,
+    SAYING,
+    SPEAKER,
+    SPEAKERS,
+    SPEECH,
+    TOLD,
+)
 from websearch_gateway.text.numbers import UNITS, unit_named
 from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.quotes import (
     DENIES,
     LEAST_WORDS,
+    MOST_QUOTES,
     Quotable,
     Quote,
     Word,
     best_quotes,
     read,
-    stem_set,
     word_set,
 )
 from websearch_gateway.text.tokens import language_of, query_terms, stems, words
@@ -35,17 +48,8 @@ NEAR_COPY = 0.8
 
 _NEIGHBOURS = 3
 _MOST_PAIRS, _REACH = 1_000, 60
-_SPEAKERS = stem_set(
-    "says said saying tells told claim heard blamed accused argued theory theorized rumour rumor legend myth "
-    "dream dreamed imagined asserted suggested according think thought believe believed hope fear doubt suspect"
-)
 _REPORTED = frozenset(("said", "told"))
 """In "..., officials said", which leaves the sentence as it is."""
-_SPEECH = re.compile(
-    r"[\"“„«]\s*([^\"“”„«»]{20,})[\"”“»][,.]?\s*[^\"“”„«»]{0,60}?"
-    r"\b(?:sa(?:id|ys)|told|tells|add(?:ed|s)|expla(?:ined|ins)|wr(?:ote|ites)|recall(?:ed|s)|tweeted|insist(?:ed|s))\b"
-)
-"""What somebody says, between quotation marks."""
 _PRONOUN = re.compile(
     r"\W*(?:(?:later|then|also|today|however|in addition),?\s+)?"
     r"(?:he|she|it|they|this|these|his|her|its|their|many|both)\b",
@@ -53,13 +57,6 @@ _PRONOUN = re.compile(
 )
 _WEAKER = frozenset(("some", "sometimes", "may", "plans", "believed", "would", "mainly"))
 _OMITTED = frozenset(("all", "only", "many", "some", "often", "mainly"))
-_PAIRS = """\
-support oppose, accept reject, succeed fail, increase decrease, rise fall, rose fell, win lose, won lost, buy sell,
-inside outside, within outside, north south, east west, northern southern, eastern western, open closed, male female,
-bought sold, largest smallest, highest lowest, longest shortest, first last, import export, legal illegal, true false,
-public private, safe unsafe, above below, cause prevent, allowed forbidden, upheld dismissed, higher lower, gain loss,
-larger smaller, early late, advance stagnate"""
-_OPPOSITES = [tuple(stems(pair.split())) for pair in _PAIRS.split(",")]
 NO_UNITS = frozenset(("", "month", "nth"))
 _PLACES = frozenset(("in", "of", "at", "on", "from"))
 
@@ -82,14 +79,10 @@ def differences(sentence: str, quote: Quote, passage: Quotable) -> frozenset[Dif
         found.add("name")
     if _is_of_another_cell(said, quote):
         found.add("cell")
-    if any(_is_opposite(one, other, said, there) for one, other in _OPPOSITES):
+    is_told = not TOLD.isdisjoint(word.text for word in said)
+    if any(word.text not in there and is_opposed(word, theirs) for word in said):
         found.add("negation")
-    if not any(word.signs & {"if", "except"} for word in said) and any(
-        word.signs & {"if", "except"} for word in theirs
-    ):
-        found.add("condition")
-    is_told = not _SPEAKERS.isdisjoint(word.text for word in said)
-    if not is_told and (_is_speech(sentence, said, quote) or not _SPEAKERS.isdisjoint(_around(theirs, chain))):
+    if not is_told and (_is_speech(sentence, said, quote) or not SPEAKERS.isdisjoint(_around(theirs, chain))):
         found.add("speaker")
     return frozenset(found)
 
@@ -138,7 +131,7 @@ def is_other_number(word: Word, said: Sequence[Word], theirs: Sequence[Word]) ->
 def is_opposed(word: Word, theirs: Sequence[Word]) -> bool:
     """Whether the quote has the opposite of this word."""
     there = {one.text for one in theirs}
-    return any(word.text == one and other in there for pair in _OPPOSITES for one, other in (pair, pair[::-1]))
+    return any(word.text == one and other in there for pair in OPPOSITES for one, other in (pair, pair[::-1]))
 
 
 def _is_rounding(number: str, exact: str) -> bool:
@@ -192,7 +185,7 @@ def _around(theirs: Sequence[Word], chain: Sequence[tuple[int, int]]) -> Iterato
 
 def _is_speech(sentence: str, said: Sequence[Word], quote: Quote) -> bool:
     """Whether the sentence takes its words from between quotation marks, and leaves out who says them."""
-    speech = _SPEECH.search(quote.text)
+    speech = SPEECH.search(quote.text)
     if speech is None or any(mark in sentence for mark in '"“”„«»'):
         return False
     spoken = {word.text for word in read(speech[1])}
@@ -230,17 +223,18 @@ def _units_differ(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
 def _counts_other_things(said: Sequence[Word], theirs: Sequence[Word], chain: Sequence[tuple[int, int]]) -> bool:
     """Whether a number of both stands before a word that the other side lacks: "25 points" for "25 rebounds"."""
     ours, there = ({word.text for word in one} for one in (said, theirs))
-    pairs = [(said[one + 1 : one + 2], theirs[other + 1 : other + 2], said[one]) for one, other in chain]
+    pairs = [
+        (said[one], said[one + 1], theirs[other + 1]) for one, other in chain if said[one + 1 :] and theirs[other + 1 :]
+    ]
     return any(
         number.kind == "number"
         and number.unit in ("", "%")
-        and one[0].raw.endswith("s")
-        and other[0].raw.endswith("s")
-        and one[0].part == number.part
-        and one[0].text not in there
-        and other[0].text not in ours
-        for one, other, number in pairs
-        if one and other
+        and thing.raw.endswith("s")
+        and other.raw.endswith("s")
+        and thing.part == number.part
+        and thing.text not in there
+        and other.text not in ours
+        for number, thing, other in pairs
     )
 
 
@@ -295,7 +289,7 @@ def _names_differ(sentence: str, quote: Quote, chain: Sequence[tuple[int, int]],
     is_pronoun = bool(_PRONOUN.match(quote.text))
     edges = [(-1, -1), *chain, (len(said), len(theirs))]
     for (one, other), (after, later) in pairwise(edges):
-        new = {place for place in range(one + 1, after) if place in ours and not _has_moved(said[place], theirs)}
+        new = {place for place in range(one + 1, after) if place in ours and not _has_moved(said, place, theirs)}
         old = {place for place in range(other + 1, later) if place in there}
         if one < 0 and (later <= _NEIGHBOURS or is_pronoun) and not _PRONOUN.match(sentence):
             new = {place for place in new if said[place].text not in passage.context}
@@ -305,11 +299,19 @@ def _names_differ(sentence: str, quote: Quote, chain: Sequence[tuple[int, int]],
     return False
 
 
-def _has_moved(name: Word, theirs: Sequence[Word]) -> bool:
+def _has_moved(said: Sequence[Word], place: int, theirs: Sequence[Word]) -> bool:
     """Whether the quote has the name elsewhere: in the same phrase, or as the subject of an active sentence."""
+    name = said[place]
     return any(
-        name.text == word.text and (name.links == word.links != frozenset() or "by" in name.links) for word in theirs
+        name.text == word.text
+        and (name.links == word.links != frozenset() or "by" in name.links or _goes_on(said, place, theirs, at))
+        for at, word in enumerate(theirs)
     )
+
+
+def _goes_on(said: Sequence[Word], place: int, theirs: Sequence[Word], at: int) -> bool:
+    """Whether the word before is the same in both: "New" before "York"."""
+    return place > 0 < at and said[place - 1].text == theirs[at - 1].text and not said[place].links
 
 
 def _is_joined(word: Word, after: Word | None) -> bool:
@@ -330,32 +332,18 @@ def _is_of_another_cell(said: Sequence[Word], quote: Quote) -> bool:
     return named and others
 
 
-def _is_opposite(one: str, other: str, said: Sequence[Word], there: Collection[str]) -> bool:
-    ours = {word.text for word in said}
-    return (one in ours and other in there and one not in there and other not in ours) or (
-        other in ours and one in there and other not in there and one not in ours
-    )
-
-
 Support = Literal["verbatim", "paraphrase"]
 
 LONGEST_SENTENCE = 600
-SHARE = 0.55
+SHARE, SHARE_OF_LONG = 0.65, 0.5
 """The share of the content words of a sentence that must stand in its quotes. Facts count double."""
+_SHORT = 5
+"""The content words of a short sentence."""
 
 _EDGES = frozenset(",;:.!?()，；：。！？（）")
 _TOKENS = re.compile(r"(?:(?<!\w)[-\u2212](?=\d))?\w+(?:['’.,]\w+)*|[,;:.!?()，；：。！？（）]")
-_CHANGES = re.compile(
-    r"\b(?:if|unless|provided|except|as long as|but|not|although|though|when|until|according to|sa(?:y|ys|id)|told|"
-    r"tells|claim(?:s|ed)?|argue[sd]?|believe[sd]?|suggest(?:s|ed)?|accuse[sd]?|rumou?rs?|dream\w*|imagin\w+)\b",
-    re.IGNORECASE,
-)
-_HEDGES = re.compile(
-    r"\b(?:about|around|approximately|roughly|some|almost|nearly|up to|between|circa|ca|or (?:more|less))\b|~|≈|"
-    r"\b(?:(?-i:may)|might|could|would|should|if|unless)\b",
-    re.IGNORECASE,
-)
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
+_SAID = re.compile(r"[\"“„«][^\"“”„«»]*[\"”“»]")
 _OWN = re.compile(r"\b(?:i|we|you|my|our|your|me)\b(?!\.)", re.IGNORECASE)
 _LINK = re.compile(r"https?://|www\.|\]\(|<[a-z/!]", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？؟][\s\"'”’)\]]{0,3}\Z")
@@ -365,34 +353,24 @@ _TALK = re.compile(
     re.IGNORECASE,
 )
 _REPORTS = re.compile(
-    rf"(?:according to|based on|as (?:stated|mentioned|described) in)?\s*{_SOURCE}(?:\s+(?:also\s+)?\w+\s+that\b)?,?",
+    rf"(?:according to|based on|as (?:stated|mentioned|described) in)?\s*{_SOURCE}(?:\s+(?:also\s+)?\w+\s+that\b)?,?"
+    r"|\A\W*it (?:also )?(?:mentions|notes|states|highlights|describes|adds)(?: that\b)?",
     re.IGNORECASE,
 )
 _SMALL = word_set(
     "two three four five six seven eight nine ten first third fourth fifth sixth seventh eighth ninth tenth"
 )
 _LEAST_FACTS = 2
-_NAME = r"(?!(?:He|She|It|They|We|I|This|These|Who)\b)[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)*"
-# What also says other things ("Kubernetes adds a label", "Redis states are kept") is speech only where words follow it.
-_SAYS = (
-    r"(?:sa(?:ys?|id|ying)|t(?:old|ells?)|claim(?:s|ed)|argue[sd]?|insist(?:s|ed)|warn(?:s|ed)|believe[sd]|thinks?|"
-    r"thought|wr(?:ites|ote)|admit(?:s|ted)|according to|"
-    r"(?:add(?:s|ed)|state[sd]|suggest(?:s|ed)|expla(?:ins|ined))(?=,|:| that\b| [\"“„«]))"
-)
-_SAYING = re.compile(rf"\b(?:{_SAYS}|view|opinion)\b[^.;!?]*", re.IGNORECASE)
-"""A verb of saying, with what follows it in its clause."""
-_SPEAKER = re.compile(
-    rf"\b(?:[Aa]ccording to (?:the )?({_NAME})|[Ii]n (?:the )?({_NAME})['’]s? (?:view|opinion)|"
-    rf"({_NAME})(?: (?:has|had|have|also|later|then))* {_SAYS})"
-)
 _MODAL = frozenset(("may", "plans", "must"))
 _UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _STRONG = frozenset(("all", "most", "only", "few", "half"))
-_REFUSALS = stem_set(
-    "refused declined prohibited banned forbade forbidden lacks failed denied rejected prevented stopped excluded "
-    "avoided abstain ended banished unlike impossible unable unresponsive absent hardly"
+_COUNTS: dict[str, frozenset[str]] = defaultdict(frozenset, number=frozenset(("only",)))
+"""What may stand before a number: "only four" says no more than "four"."""
+_ANAPHOR = re.compile(
+    r"\b(?:he|she|it|they|them|him|his|her|hers|its|their|this|these|that|those|such)\b", re.IGNORECASE
 )
-"""What one writer says with these words another one says with "not"."""
+_WINDOW = 3
+_GAP = 1
 _DEMONYM = re.compile(r"(?:ese|ish|ians?|ans?|ern|ns?|i)$")
 
 
@@ -416,14 +394,103 @@ def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Suppor
     if not said or _missing_facts(said, there, passage):
         return None
     signs = frozenset[str]().union(*(word.signs for word in there))
-    if any(word.signs & _STRONG - signs for word in said) or _is_denied_alone(said, there, signs):
+    if any(word.signs & _STRONG - signs - _COUNTS[word.kind] for word in said) or _adds(sentence, quotes):
         return None
     known = passage.context.union(word.text for word in there)
-    if _share(said, known) < SHARE and not _is_foreign(sentence, quotes[0], said):
+    if _share(said, known) < (SHARE if len(said) <= _SHORT else SHARE_OF_LONG) and not _is_foreign(
+        sentence, quotes[0], said
+    ):
         return None
-    if _is_surer(said, quotes[0].words):
+    if _is_taken_from_elsewhere(said, known, quotes, passage):
+        return None
+    if _is_surer(said, quotes[0].words) or _leaves_out(sentence, said, quotes[0]):
+        return None
+    if _is_misplaced(said, quotes[0], passage):
         return None
     return None if differences(sentence, quotes[0], passage) else "paraphrase"
+
+
+def _adds(sentence: str, quotes: Sequence[Quote]) -> bool:
+    """Whether the sentence denies, doubts, explains or ranks what no quote does."""
+    return any(ours.search(sentence) and not any(one.search(quote.text) for quote in quotes) for ours, one in ADDED)
+
+
+def _leaves_out(sentence: str, said: Sequence[Word], quote: Quote) -> bool:
+    """Whether a sentence takes most of its words from a quote, but not who says them, a condition or a denial."""
+    chain = _chain(said, quote.words)
+    if len(chain) < 0.6 * len(said):
+        return False
+    if any(theirs.search(quote.text) and not ours.search(sentence) for theirs, ours in LEFT_OUT):
+        return True
+    if _coverage(said, quote) < 0.7 or DENIED.search(sentence):
+        return False
+    gaps = [quote.words[one + 1 : other + 1] for (_, one), (_, other) in pairwise(chain) if other - one <= _GAP + 1]
+    return any("not" in word.signs or DENIED.search(word.raw) for gap in gaps for word in gap)
+
+
+def _coverage(said: Sequence[Word], quote: Quote) -> float:
+    there = {word.text for word in quote.words}
+    return sum(word.text in there for word in said) / max(1, len(said))
+
+
+def _is_taken_from_elsewhere(
+    said: Sequence[Word], known: Collection[str], quotes: Sequence[Quote], passage: Quotable
+) -> bool:
+    """Whether a word of the sentence stands in the passage, but in none of its quotes.
+
+    What a pronoun of a quote means may stand in the two sentences before it.
+    """
+    if len(quotes) >= MOST_QUOTES:
+        return False
+    before: set[str] = set()
+    for place, quote in enumerate(passage.quotes):
+        if quote in quotes and _ANAPHOR.search(quote.text):
+            before |= {word.text for one in passage.quotes[max(0, place - 2) : place] for word in one.words}
+    elsewhere = {word.text for quote in passage.quotes for word in quote.words} - before
+    return any(word.text in elsewhere and word.text not in known and not _is_small_number(word) for word in said)
+
+
+def _is_misplaced(said: Sequence[Word], quote: Quote, passage: Quotable) -> bool:
+    """Whether a number or name stands where the quote has another: there the words around it fit better."""
+    theirs = quote.words
+    coverage = _coverage(said, quote)
+    names, others = names_of(said, passage), names_of(theirs, passage)
+    for place, word in enumerate(said):
+        is_number = word.kind == "number"
+        if not is_number and (place not in names or coverage < 0.9):
+            continue
+        if is_number and coverage < 0.6:
+            continue
+        mates = [at for at, one in enumerate(theirs) if one.text == word.text]
+        if not mates:
+            continue
+        if not is_number and any(_goes_on(said, place, theirs, at) for at in mates):
+            continue
+        best = max(_fit(said, place, theirs, at) for at in mates)
+        for at, one in enumerate(theirs):
+            if one.text == word.text or (one.kind == "number") != is_number or not (is_number or at in others):
+                continue
+            if is_number and _kind(one) != _kind(word) and one.unit and word.unit:
+                continue
+            if not is_number and any(abs(at - mate) <= 1 for mate in mates):
+                continue
+            if _fit(said, place, theirs, at) > best + (1.4 if is_number else 0.9):
+                return True
+    return False
+
+
+def _fit(said: Sequence[Word], place: int, theirs: Sequence[Word], at: int) -> float:
+    """How many of the words around one place stand around the other; on the other side they count half."""
+    (before, after), (earlier, later) = _window(said, place), _window(theirs, at)
+    return len(before & earlier) + len(after & later) + 0.5 * (len(before & later) + len(after & earlier))
+
+
+def _window(some: Sequence[Word], at: int) -> tuple[set[str], set[str]]:
+    """The words before and behind, up to the next comma."""
+    near = range(max(0, at - _WINDOW), min(len(some), at + _WINDOW + 1))
+    own = [place for place in near if some[place].part == some[at].part]
+    own = [place for place in own if some[at].kind == "number" or some[place].kind != "number"]
+    return {some[place].text for place in own if place < at}, {some[place].text for place in own if place > at}
 
 
 def is_verbatim(sentence: str, quote: str) -> bool:
@@ -437,7 +504,7 @@ def is_verbatim(sentence: str, quote: str) -> bool:
         return False
     said = said[:-1] if said[-1] in _EDGES else said
     behind = theirs[len(said) :]
-    return theirs[: len(said)] == said and (not behind or behind[0] in _EDGES) and not _CHANGES.search(" ".join(behind))
+    return theirs[: len(said)] == said and (not behind or behind[0] in _EDGES) and not CHANGES.search(" ".join(behind))
 
 
 def _is_statement(sentence: str, quotes: Sequence[Quote]) -> bool:
@@ -448,7 +515,8 @@ def _is_statement(sentence: str, quotes: Sequence[Quote]) -> bool:
     ):
         return False
     asked = all(quote.text.rstrip().endswith(("?", "？", "؟")) for quote in quotes)
-    return not asked and (not _OWN.search(sentence) or any(_OWN.search(quote.text) for quote in quotes))
+    own = _OWN.search(_SAID.sub("", sentence))
+    return not asked and (not own or any(_OWN.search(quote.text) for quote in quotes))
 
 
 def _without_source(sentence: str) -> tuple[Word, ...]:
@@ -464,14 +532,14 @@ def _share(said: Sequence[Word], known: Collection[str]) -> float:
 
 def _speaks_otherwise(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> bool:
     """Whether the sentence names a speaker who does not speak in the quotes, beside them or in the headings."""
-    named = _SPEAKER.search(sentence)
+    named = SPEAKER.search(sentence)
     if named is None:
         return False
     speaker = re.sub(r"['’]s?$", "", next(filter(None, named.groups())).split()[-1].rstrip(".")).lower()
     places = [place for place, one in enumerate(passage.quotes) if one in quotes]
     beside = {near for place in places for near in (place - 1, place, place + 1) if 0 <= near < len(passage.quotes)}
     texts = [passage.quotes[place].text.lower() for place in beside]
-    near = " | ".join(text[max(0, m.start() - 50) : m.end()] for text in texts for m in _SAYING.finditer(text))
+    near = " | ".join(text[max(0, m.start() - 50) : m.end()] for text in texts for m in SAYING.finditer(text))
     return not re.search(rf"(?<!\w){re.escape(speaker)}(?!\w)", near) and passage.context.isdisjoint(stems([speaker]))
 
 
@@ -496,13 +564,6 @@ def _denies_otherwise(sentence: str, quotes: Sequence[Quote]) -> bool:
     if language_of(sentence) == language_of(quotes[0].text) == "en":
         return False
     return bool(DENIES.search(sentence)) != any(DENIES.search(quote.text) for quote in quotes)
-
-
-def _is_denied_alone(said: Sequence[Word], there: Sequence[Word], signs: Collection[str]) -> bool:
-    """Whether only the sentence denies something, and no word of the quotes refuses or lacks it."""
-    if "not" in signs or not any("not" in word.signs for word in said):
-        return False
-    return _REFUSALS.isdisjoint(word.text for word in (*said, *there))
 
 
 def _is_foreign(sentence: str, quote: Quote, said: Sequence[Word]) -> bool:
@@ -601,7 +662,7 @@ def contradicts(claim: str, quote: Quote, passage: Quotable) -> bool:
     said, theirs = _without_source(claim), quote.words
     if {word.text for word in said}.isdisjoint(word.text for word in theirs) or not _is_statement(claim, [quote]):
         return False
-    if any(_HEDGES.search(text) for text in (claim, quote.text)):
+    if any(HEDGES.search(text) for text in (claim, quote.text)):
         return False
     numbers = [word for word in theirs if word.kind == "number"]
     others = [word for word in said if word.kind == "number" and not any(same_number(word, one) for one in numbers)]
