@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import itertools
 import logging
 import os
 from collections.abc import Generator, Iterator
@@ -70,14 +71,24 @@ def _own_logging() -> Iterator[None]:
     ours.setLevel(levels[1])
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders that are new for each test. pytest would look at all earlier ones for the next free name."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
+SETTINGS = {name.upper() for name in Settings.model_fields} | {"WEBSEARCH_GATEWAY_CONFIG"}
+
+
 @pytest.fixture(autouse=True)
-def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _own_settings(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) -> None:
     """Use defaults only: no environment variable, settings file or data of the developer reaches a test."""
-    names = {name.upper() for name in Settings.model_fields} | {"WEBSEARCH_GATEWAY_CONFIG"}
     for name in os.environ:
-        if name.upper() in names:
+        if name.upper() in SETTINGS:
             monkeypatch.delenv(name)
-    home: Path = tmp_path_factory.mktemp("home")
+    home = next(_homes)
+    home.mkdir()
     monkeypatch.setenv("HOME", str(home))  # where platformdirs looks on macOS
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("DATA_DIR", str(home / "data"))
