@@ -11,12 +11,15 @@ from typing import Any, Literal
 import anyio
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
+    JSONRPCError,
     TextContent,
     ToolListChangedNotification,
     ToolsCapability,
@@ -29,7 +32,7 @@ from tests.tracing import Spans
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.entrypoints import mcp as server
-from websearch_gateway.entrypoints.mcp import input_schema, output_schema
+from websearch_gateway.entrypoints.mcp import input_schema, output_schema, refusal_of, refusal_of_value
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.results import ErrorInfo, FallbackInfo, SearchResponse
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
@@ -462,3 +465,91 @@ def test_the_compact_schema_accepts_what_pydantics_own_accepts(field: str, value
     whole = Sample.model_json_schema(by_alias=True)
     whole["$defs"]["ErrorInfo"].pop("required", None)  # a result of ours requires nothing
     assert accepts(output_schema(Sample)) == accepts(whole)
+
+
+DEEP = "[" * 20_000 + "]" * 20_000
+
+
+NO_REPLY = "no reply"
+
+
+def refused(line: str) -> int | str | None:
+    """The id under which a line is refused."""
+    refusal = refusal_of(line)
+    if refusal is None:
+        return NO_REPLY
+    assert isinstance(refusal.message, JSONRPCError)
+    assert refusal.message.error.code == PARSE_ERROR
+    return refusal.message.id
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"id":1,"a":%s}}', 7),
+        ('{"method":"tools/call","params":{"method":"m","a":%s},"jsonrpc":"2.0","id":"seven"}', "seven"),
+        ('{ "method" : "tools/call", "params": {"a": %s, "b": "}}\\"{"}, "id" : -7 }', -7),
+        ('{"method":"tools/call","id":7,"params":%s', 7),
+        ('{"method":"notifications/initialized","params":%s}', NO_REPLY),
+        ('{"jsonrpc":"2.0","id":7,"result":%s}', NO_REPLY),
+        ('{"jsonrpc":"2.0","error":%s,"id":7}', NO_REPLY),
+        ('{"jsonrpc":"2.0","method":"m","params":{"id":7,"a":%s}}', NO_REPLY),
+        ('{"id":{"id":7},"method":"m","params":%s}', None),
+        ('{"id":null,"method":"m","params":%s}', None),
+        ('{"id":"\\ud83d","method":"m","params":%s}', None),
+        ('{"id":7.5,"method":"m","params":%s}', None),
+        ('[{"id":7,"method":"m","params":%s}]', None),
+        ('"id":7,"method":"m" %s', None),
+    ],
+)
+def test_a_deep_request_is_refused_under_its_id_or_null(line: str, expected: int | str | None) -> None:
+    assert refused(line % DEEP) == expected
+
+
+@pytest.mark.parametrize("line", ["{", "nonsense", "{}}", '{"id": 7', '"', "\x00"])
+def test_a_line_that_is_not_json_is_refused(line: str) -> None:
+    assert refused(line) is None
+
+
+@pytest.mark.parametrize("line", ["", " \t\r"])
+def test_an_empty_line_is_not_answered(line: str) -> None:
+    assert refused(line) == NO_REPLY
+
+
+@given(st.text(alphabet='{}[]":,\\ id7method', max_size=200))
+def test_any_line_is_looked_at_without_harm(line: str) -> None:
+    refusal_of(line)
+
+
+@given(st.one_of(st.integers(-(10**17), 10**17), st.text(max_size=20)), st.text())
+def test_every_id_is_found(name: int | str, text: str) -> None:
+    line = json.dumps({"jsonrpc": "2.0", "method": "m", "params": {text: text}, "id": name})
+    assert refused(line[:-1] + ", broken}") == name
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ({"jsonrpc": "2.0", "id": 7, "method": 1}, 7),
+        ({"jsonrpc": "1.0", "id": "seven", "method": "ping"}, "seven"),
+        ({"jsonrpc": "2.0", "id": 7}, 7),
+        ({"method": "ping", "id": {"a": 1}}, None),
+        ({"method": "ping", "id": True}, None),
+        ({"method": "ping", "id": 10**400}, None),
+        ({"method": "ping", "id": "a" * 300}, None),
+        ({}, None),
+        ([{"jsonrpc": "2.0", "id": 7, "method": "ping"}], None),
+        ("ping", None),
+        (None, None),
+    ],
+)
+def test_json_that_is_no_request_is_refused_under_its_id_or_none(message: object, name: int | str | None) -> None:
+    refusal = refusal_of_value(message)
+    assert refusal is not None
+    assert isinstance(refusal.message, JSONRPCError)
+    assert (refusal.message.id, refusal.message.error.code) == (name, INVALID_REQUEST)
+
+
+@pytest.mark.parametrize("message", [{"id": 7, "result": 1}, {"jsonrpc": "2.0", "id": None, "error": "x"}])
+def test_a_broken_response_is_not_answered(message: object) -> None:
+    assert refusal_of_value(message) is None

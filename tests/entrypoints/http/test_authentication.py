@@ -18,10 +18,21 @@ from tests.entrypoints.http.forging import SECRET as FORGING_SECRET
 from tests.entrypoints.http.forging import token as forged
 from tests.growth import too_much
 from websearch_gateway.entrypoints.http import tokens
-from websearch_gateway.entrypoints.http.authentication import OPEN_PATHS, InvalidToken, _check_url, mint_static
+from websearch_gateway.entrypoints.http.authentication import (
+    OPEN_PATHS,
+    InvalidToken,
+    _check_url,
+    digest,
+    granted,
+    mint_static,
+    static_verifier,
+)
 from websearch_gateway.entrypoints.http.compatible import BY_PATH
 from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.models import Caller
 from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import Settings
 
 AUTH = {"auth_mode": "secret", "auth_secret": SECRET}
 KEY, _ = mint_static("alice", ["search"])
@@ -288,3 +299,101 @@ async def test_a_reply_never_shows_why_in_terms_of_the_token(door: Door) -> None
         reply = await post(http, call("tools/list"), **bearer("mallory", aud="secret-place"))
     assert "mallory" not in json.dumps(dict(reply.headers)) + reply.text
     assert "secret-place" not in json.dumps(dict(reply.headers)) + reply.text
+
+
+@pytest.mark.parametrize(
+    ("claims", "scopes"),
+    [
+        ({"scope": "search read"}, {"search", "read"}),
+        ({"scope": "search openid profile"}, {"search"}),
+        ({"scp": "read"}, {"read"}),
+        ({"scp": ["read", "ops"]}, {"read", "ops"}),
+        ({"scope": "", "scp": ["admin"]}, set()),
+        ({}, set()),
+    ],
+)
+def test_the_known_scopes_of_a_token_are_granted(claims: dict[str, Any], scopes: set[str]) -> None:
+    assert granted(claims) == scopes
+
+
+@pytest.mark.parametrize("claims", [{"scope": ["admin"]}, {"scope": 7}, {"scp": [1]}, {"scp": None}, {"scope": None}])
+def test_a_malformed_claim_grants_nothing(claims: dict[str, Any]) -> None:
+    with pytest.raises(InvalidToken, match="malformed"):
+        granted(claims)
+
+
+ALICE, ALICE_ENTRY = mint_static("alice", ["search", "read"])
+BOB, BOB_ENTRY = mint_static("bob", ["ops"])
+KEYS = {"auth_mode": "token", "auth_tokens": f"{ALICE_ENTRY}, {BOB_ENTRY}"}
+
+
+async def test_a_key_names_its_bearer_and_scopes() -> None:
+    verifier = static_verifier(KEYS["auth_tokens"])
+    assert await verifier.verify(ALICE) == Caller("alice", frozenset({"search", "read"}))
+    assert await verifier.verify(BOB) == Caller("bob", frozenset({"ops"}))
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["", "x", ALICE + " ", ALICE.upper(), digest(ALICE), "x" * 100_000, "\ud800"],
+    ids=["empty", "short", "with a blank", "in capitals", "its digest", "long", "half a character"],
+)
+async def test_anything_else_proves_nothing(token: str) -> None:
+    with pytest.raises(InvalidToken):
+        await static_verifier(KEYS["auth_tokens"]).verify(token)
+
+
+async def test_an_entry_without_scopes_may_search_and_read() -> None:
+    verifier = static_verifier(f"carol:{digest(ALICE).upper()}")
+    assert (await verifier.verify(ALICE)).scopes == {"search", "read"}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["", " , ", "alice", "alice:abc", f":{digest('x')}", f"local:{digest('x')}", f"a:{digest('x')}:nope", "a:b:c:d"],
+)
+def test_a_malformed_entry_is_refused_without_quoting_it(entry: str) -> None:
+    with pytest.raises(SearchNotConfiguredError, match="AUTH_TOKENS") as caught:
+        static_verifier(entry)
+    assert digest("x") not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "second", [ALICE_ENTRY.replace("alice", "eve"), f"alice:{digest('x')}"], ids=["digest", "name"]
+)
+def test_a_name_or_a_digest_twice_is_refused(second: str) -> None:
+    with pytest.raises(SearchNotConfiguredError, match="twice"):
+        static_verifier(f"{ALICE_ENTRY},{second}")
+
+
+@pytest.mark.parametrize(("user", "scopes"), [("a:b", ["read"]), ("", ["read"]), ("alice", ["nope"])])
+def test_a_key_for_an_impossible_name_or_scope_is_not_made(user: str, scopes: list[str]) -> None:
+    with pytest.raises(SearchValidationError):
+        mint_static(user, scopes)
+
+
+async def test_a_key_is_taken_from_either_header(door: Door) -> None:
+    async with door(**KEYS) as http:
+        for headers in ({"Authorization": f"Bearer {ALICE}"}, {"X-API-Key": ALICE}):
+            assert (await http.post("/v1/search", json={"query": QUESTION}, headers=headers)).status_code == 200
+        both = {"Authorization": f"Bearer {ALICE}", "X-API-Key": BOB}
+        for headers in ({}, {"X-API-Key": "wrong"}, both, {"X-API-Key": ""}):
+            assert (await http.post("/v1/search", json={"query": QUESTION}, headers=headers)).status_code == 401
+        assert (await http.get("/", headers={"X-API-Key": BOB})).status_code == 200
+        assert (await http.get("/", headers={"X-API-Key": ALICE})).status_code == 403
+
+
+async def test_a_browser_without_a_key_gets_a_page_that_says_what_to_do(door: Door) -> None:
+    async with door(**KEYS) as http:
+        page = await http.get("/", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+        program = await http.get("/", headers={"Accept": "*/*"})
+    assert (page.status_code, program.status_code) == (401, 401)
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "A token is needed" in page.text
+    assert page.headers["www-authenticate"] == program.headers["www-authenticate"]
+    assert program.json()["error"]["code"] == "AUTH"
+
+
+def test_settings_show_no_digest() -> None:
+    settings = Settings(**KEYS)
+    assert digest(ALICE) not in repr(settings) + str(settings.shown())
