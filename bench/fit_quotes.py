@@ -1,17 +1,21 @@
-"""Fit the weights of `text/ranking.py`: `python -m bench.fit_quotes FILE...`.
+"""Fit the numbers of `text/ranking.py`: `python -m bench.fit_quotes FILE... [--every N]`.
 
-Each FILE has the format of `bench.questions`. Prints how often the best sentence holds the known answer and how often
-the gate errs, both on articles that were left out of the fit, then the weights fitted on all.
+Each FILE has the format of `bench.questions` or of `bench.languages`; an article has one title everywhere. Prints for
+each kind of page and language how often the best sentence holds the known answer, how many questions with an answer are
+hedged, and how many are answered from pages of other articles: all on articles that were left out of the fit, also as
+the other pages.
+The last lines are the numbers fitted on all.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import random
-import sys
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,70 +24,100 @@ from numpy.typing import NDArray
 
 from bench.quotes import markdown_of
 from websearch_gateway.embedders.local import encode
-from websearch_gateway.text.candidates import Document, Question, candidates
-from websearch_gateway.text.ranking import ANSWERED, RERANKED, Signals, by_words, gate_values, signals
+from websearch_gateway.text.candidates import Document, candidates
+from websearch_gateway.text.ranking import (
+    BIASES,
+    Gate,
+    Question,
+    Signals,
+    gate_values,
+    lacks_kind,
+    signals,
+)
 
-FOLDS, OTHERS, STEPS = 6, 4, 300
+FOLDS, OTHERS, STEPS = 3, 4, 200
 LONG = 8_000
 """A page with at least this many characters is long."""
 
-NAMES = [one.name for one in fields(Signals)]
+ENGLISH = 3.0
+"""The weight of an English question: the other languages have eleven times as many."""
+
+HELD = 0.5
+"""The strength of the regularisation of the gate."""
+
+LEAST = {"en": 0.2}
+LEAST_ELSEWHERE = -0.4
+"""The log odds that count as an answer; the printed biases are those for 0."""
+
 Numbers = NDArray[np.float64]
 
 
 @dataclass
 class Case:
-    """The signals of the first sentences of five pages, which of them hold the known answer, and how many there are."""
+    """The signals of the sentences of some pages, and which of them hold the known answer; `own` if a page is right."""
 
-    article: str
+    pages: str
+    language: str
+    fold: int
+    own: bool
     sentences: list[Signals]
     right: Numbers
     found: int
-    is_long: bool
+    is_hopeless: bool
 
     @property
     def matrix(self) -> Numbers:
         """A row for each sentence."""
-        return np.array([astuple(one) for one in self.sentences])
+        return np.array(self.sentences, dtype=np.float64)
 
 
-def cases(articles: Sequence[dict[str, Any]], with_answer: bool) -> list[Case]:
-    """A case for each question, over the page of its article and four others, or over five others."""
-    chance, found = random.Random(1), []
-    documents = [Document(one["title"].replace("_", " "), markdown_of(one)) for one in articles]
-    for number, article in enumerate(articles):
-        asked = [(one["q"], one["answers"]) for part in article["paragraphs"] for one in part["questions"]]
-        for text, answers in asked:
-            pages = chance.sample([at for at in range(len(articles)) if at != number], OTHERS + 1)
-            if answers:
-                pages[0] = number if with_answer else pages[0]
-                found.append(_case(article["title"], text, answers, [documents[at] for at in pages]))
-    return [case for case in found if case.sentences]
+def folds(sets: Sequence[Sequence[dict[str, Any]]]) -> dict[str, int]:
+    """The fold of each article by its title, in all sets the same: first those of the smallest set."""
+    titles = dict.fromkeys(_title(one) for articles in sorted(sets, key=len) for one in articles)
+    return {title: place % FOLDS for place, title in enumerate(titles)}
 
 
-def _case(title: str, text: str, answers: Sequence[str], documents: Sequence[Document]) -> Case:
+def cases(articles: Sequence[dict[str, Any]], folds: Mapping[str, int], every: int, language: str) -> Iterator[Case]:
+    """Two cases for each question: over the page of its article and four others of its fold, and over those four."""
+    chance = random.Random(1)
+    fold = [folds[_title(one)] for one in articles]
+    documents = [Document(_title(one), markdown_of(one)) for one in articles]
+    kind = language or ("long" if any(len(one.markdown) > LONG for one in documents) else "short")
+    asked = [
+        (number, one["q"], one["answers"])
+        for number, article in enumerate(articles)
+        for part in article["paragraphs"]
+        for one in part["questions"]
+        if one["answers"]
+    ]
+    for number, text, answers in asked[::every]:
+        same = [at for at in range(len(articles)) if at != number and fold[at] == fold[number]]
+        others = chance.sample(same, min(OTHERS, len(same)))
+        for own, pages in ((True, [number, *others]), (False, others)):
+            yield _case(kind, fold[number], own, text, answers, [documents[at] for at in pages])
+
+
+def _case(kind: str, fold: int, own: bool, text: str, answers: Sequence[str], documents: Sequence[Document]) -> Case:
     question = Question.of(text)
-    every = candidates(question.terms, question.language, documents)
-    features = question.features(every)
-    top = by_words(features)[:RERANKED]
-    right = np.array([float(any(answer in every[at].text for answer in answers)) for at in top])
-    is_long = any(len(one.markdown) > LONG for one in documents)
-    return Case(
-        title.replace("_", " "),
-        signals(question, every, features, top, encode) if top else [],
-        right,
-        len(every),
-        is_long,
-    )
+    found = candidates(question.terms, question.language, documents)
+    read = signals(question, found, encode)
+    right = np.array([float(own and any(answer in found[at].text for answer in answers)) for at in read])
+    hopeless = not read or lacks_kind(question, read.values())
+    return Case(kind, question.language, fold, own, list(read.values()), right, len(found), hopeless)
+
+
+def _title(article: dict[str, Any]) -> str:
+    return str(article["title"].replace("_", " "))
 
 
 def fit_ranking(every: Sequence[Case]) -> Numbers:
     """The weights that make a right sentence of each case most likely, by a softmax over its sentences."""
-    usable = [case for case in every if case.right.any()]
+    usable = [case for case in every if case.own and case.right.any()]
     values = np.concatenate([case.matrix for case in usable])
     right = np.concatenate([case.right for case in usable])
     starts = np.cumsum([0, *(len(case.right) for case in usable[:-1])])
     owner = np.repeat(np.arange(len(usable)), [len(case.right) for case in usable])
+    counted = np.array([ENGLISH if case.language == "en" else 1.0 for case in usable])[owner]
     spread = values.std(0) + 1e-6
     scaled = (values - values.mean(0)) / spread
     weights, mean, square = (np.zeros(values.shape[1]) for _ in range(3))
@@ -91,95 +125,95 @@ def fit_ranking(every: Sequence[Case]) -> Numbers:
         odds = np.exp(scaled @ weights - np.maximum.reduceat(scaled @ weights, starts)[owner])
         share = odds / np.add.reduceat(odds, starts)[owner]
         wanted = odds * right / (np.add.reduceat(odds * right, starts) + 1e-12)[owner]
-        slope = (scaled.T @ (wanted - share) - weights) / len(usable)
+        slope = (scaled.T @ (counted * (wanted - share)) - weights) / len(usable)
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
         weights += 0.05 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
     return weights / spread
 
 
-def fit_gate(values: Numbers, answered: Numbers) -> Numbers:
-    """Logistic regression by Newton's method; the last column of `values` is 1."""
-    weights = np.zeros(values.shape[1])
-    for _ in range(25):
-        likely = 1 / (1 + np.exp(-values @ weights))
-        bent = (values * (likely * (1 - likely))[:, None]).T @ values + 0.05 * np.eye(len(weights))
-        weights += np.linalg.solve(bent, values.T @ (answered - likely) - 0.05 * weights)
-    return weights
-
-
-def gate_matrix(every: Sequence[Case], weights: Numbers) -> Numbers:
-    """The values of the gate for each case."""
-    best = [case.sentences[int((case.matrix @ weights).argmax())] for case in every]
-    values = [gate_values(case.sentences, one, case.found) for case, one in zip(every, best, strict=True)]
-    return np.array([list(one.values()) for one in values])
-
-
-def fitted(own: Sequence[Case], strange: Sequence[Case]) -> tuple[Numbers, Numbers]:
-    """The weights of the ranking and of the gate."""
-    weights = fit_ranking(own)
-    values = np.concatenate([gate_matrix(own, weights), gate_matrix(strange, weights)])
-    return weights, fit_gate(values, np.repeat([1.0, 0.0], [len(own), len(strange)]))
-
-
 @dataclass
-class Errors:
-    """The counts on articles that were left out of the fit."""
+class Fitted:
+    """The fitted numbers of the gate: a weight for each value, and a bias for each language that has its own."""
 
-    own: int = 0
-    first: float = 0.0
-    hedged: float = 0.0
-    strange: int = 0
-    answered: float = 0.0
+    weights: Numbers
+    bias: float
+    biases: dict[str, float]
 
-    def shown(self) -> str:
-        """A line."""
-        return (
-            f"{self.own} questions: right sentence first {self.first / self.own:.3f}, hedged "
-            f"{self.hedged / self.own:.3f}, unanswerable answered {self.answered / self.strange:.3f}"
+    @classmethod
+    def fit(cls, every: Sequence[Case], ranking: Numbers) -> Fitted:
+        """A logistic regression by Newton's method, weighing English as in the ranking."""
+        judged = [case for case in every if not case.is_hopeless]
+        spoken = [[float(case.language == one) for one in BIASES] for case in judged]
+        read = np.array([[*values_of(case, ranking), *own, 1.0] for case, own in zip(judged, spoken, strict=True)])
+        answered = np.array([float(case.own) for case in judged])
+        counted = np.array([ENGLISH if case.language == "en" else 1.0 for case in judged])
+        spread = read.std(0)
+        spread[len(Gate._fields) :] = 1.0
+        read /= spread
+        weights = np.zeros(read.shape[1])
+        held = np.array([HELD] * (len(weights) - 1) + [0.001])
+        for _ in range(25):
+            likely = 1 / (1 + np.exp(-read @ weights))
+            bent = (read * (counted * likely * (1 - likely))[:, None]).T @ read + np.diag(held)
+            weights += np.linalg.solve(bent, read.T @ (counted * (answered - likely)) - held * weights)
+        weights /= spread
+        own = zip(BIASES, (weights[len(Gate._fields) : -1] + weights[-1]).tolist(), strict=True)
+        biases = {one: round(bias - LEAST.get(one, LEAST_ELSEWHERE), 1) for one, bias in own}
+        return cls(weights[: len(Gate._fields)], float(weights[-1]) - LEAST_ELSEWHERE, biases)
+
+    def answers(self, case: Case, ranking: Numbers) -> bool:
+        """Whether the best sentence of a case answers."""
+        if case.is_hopeless:
+            return False
+        return float(values_of(case, ranking) @ self.weights) + self.biases.get(case.language, self.bias) >= 0
+
+
+def values_of(case: Case, ranking: Numbers) -> Numbers:
+    """The values of the gate for a case."""
+    best = case.sentences[int((case.matrix @ ranking).argmax())]
+    return np.array(gate_values(case.found, case.sentences, best))
+
+
+def validated(every: Sequence[Case]) -> Iterator[str]:
+    """A line for each kind of page: the errors of numbers that were fitted without its articles."""
+    counted: dict[str, Counter[str]] = {}
+    for fold in range(FOLDS):
+        kept, out = ([case for case in every if (case.fold == fold) is left] for left in (False, True))
+        ranking = fit_ranking(kept)
+        gate = Fitted.fit(kept, ranking)
+        for case in out:
+            answers = gate.answers(case, ranking)
+            figures = counted.setdefault(case.pages, Counter())
+            figures["own" if case.own else "strangers"] += 1
+            if case.own:
+                figures["first"] += bool(case.sentences) and bool(case.right[(case.matrix @ ranking).argmax()])
+            figures["hedged"] += case.own and not answers
+            figures["answered"] += answers and not case.own
+    for pages, figures in counted.items():
+        own, strangers = figures["own"], figures["strangers"]
+        yield (
+            f"{pages:<10}{own:>6}{figures['first'] / own:>14.3f}{figures['hedged'] / own:>12.3f}"
+            f"{figures['answered'] / strangers:>20.3f}"
         )
 
 
-def validated(own: Sequence[Case], strange: Sequence[Case]) -> dict[bool, Errors]:
-    """The errors on short and on long pages, each article judged by weights that were fitted without it."""
-    titles = sorted({case.article for case in own})
-    errors = {kind: Errors() for kind in sorted({case.is_long for case in own})}
-    for fold in range(FOLDS):
-        out = set(titles[fold::FOLDS])
-        weights, gate = fitted(*([case for case in every if case.article not in out] for every in (own, strange)))
-        for kind, counted in errors.items():
-            left, others = (
-                [case for case in every if case.article in out and case.is_long == kind] for every in (own, strange)
-            )
-            counted.own, counted.strange = counted.own + len(left), counted.strange + len(others)
-            if not left or not others:
-                continue
-            counted.first += sum(case.right[(case.matrix @ weights).argmax()] for case in left)
-            counted.hedged += float((gate_matrix(left, weights) @ gate < ANSWERED).sum())
-            counted.answered += float((gate_matrix(others, weights) @ gate >= ANSWERED).sum())
-    return errors
-
-
-def _share_answers(sets: Sequence[Sequence[dict[str, Any]]]) -> None:
-    """Give a question without an answer the answer of the same question in another file."""
-    asked = [
-        one for articles in sets for article in articles for part in article["paragraphs"] for one in part["questions"]
-    ]
-    known = {one["q"]: one["answers"] for one in asked if one["answers"]}
-    for one in asked:
-        one["answers"] = known.get(one["q"], [])
-
-
 def main() -> None:
-    """Print the figures on articles left out, then the weights."""
-    sets = [json.loads(gzip.decompress(Path(name).read_bytes())) for name in sys.argv[1:]]
-    _share_answers(sets)
-    own, strange = ([case for one in sets for case in cases(one, kind)] for kind in (True, False))
-    for is_long, errors in validated(own, strange).items():
-        print(f"{'long' if is_long else 'short'} pages, {errors.shown()}")
-    weights, gate = fitted(own, strange)
-    print(dict(zip(NAMES, weights.round(1).tolist(), strict=True)))
-    first = own[0]
-    print(dict(zip(gate_values(first.sentences, first.sentences[0], 1), gate.round(1).tolist(), strict=True)))
+    """Print the figures on articles left out, then the numbers fitted on all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--every", type=int, default=1, help="take only every Nth question")
+    arguments = parser.parse_args()
+    read = [json.loads(gzip.decompress(path.read_bytes())) for path in arguments.files]
+    sets = [pair for one in read for pair in (one.items() if isinstance(one, dict) else [("", one)])]
+    fold = folds([articles for _, articles in sets])
+    every = [case for language, articles in sets for case in cases(articles, fold, arguments.every, language)]
+    print(f"{'pages':<10}{'own':>6}{'right first':>14}{'hedged':>12}{'strangers answered':>20}")
+    for line in validated(every):
+        print(line)
+    ranking = fit_ranking(every)
+    gate = Fitted.fit(every, ranking)
+    print(Signals(*ranking.round(1).tolist()))
+    print(Gate(*gate.weights.round(1).tolist()), round(gate.bias, 1), gate.biases)
 
 
 if __name__ == "__main__":

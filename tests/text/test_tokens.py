@@ -57,10 +57,10 @@ def test_words_have_no_punctuation_and_keep_their_order() -> None:
         ("水", ["水"]),
         ("Python言語 3", ["python", "言語", "3"]),
         ("한국어", ["한국", "국어"]),
-        ("ไทย", ["ไท", "ทย"]),
+        ("ไทยแลนด์", ["ไทย", "ทยแ", "ยแล", "แลน", "ลนด", "นด์"]),
     ],
 )
-def test_scripts_without_spaces_give_bigrams(text: str, expected: list[str]) -> None:
+def test_scripts_without_spaces_give_pairs_or_triples(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 

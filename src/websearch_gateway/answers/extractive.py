@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
 from websearch_gateway.ports import MOST_RERANKED
-from websearch_gateway.text.candidates import DANGLING, PRONOUN, Candidate, Document, Question, candidates
+from websearch_gateway.text.candidates import DANGLING, PRONOUN, Candidate, Document, candidates
 from websearch_gateway.text.chunk import PDF, at_page, page_of
 from websearch_gateway.text.notes import nearest, no_answer
-from websearch_gateway.text.ranking import Ranked, rank
+from websearch_gateway.text.ranking import Question, Ranked, rank
 from websearch_gateway.text.sanitise import without_orders
 from websearch_gateway.text.tokens import query_terms
 from websearch_gateway.text.urls import canonical, host
@@ -179,26 +179,14 @@ def _warnings(sources: Iterable[_Source]) -> tuple[str, ...]:
     return tuple(f"{fault}: {', '.join(dict.fromkeys(names))}." for fault, names in hosts.items())
 
 
-CLOSE, CLOSE_BY_LETTERS = 3.0, 5.0
-"""The largest distance in score from the best sentence at which another one is also quoted: in English, elsewhere."""
+CLOSE = 3.5
+"""The largest distance in score from the best sentence at which another one is also quoted."""
 
 MOST = 4
 """The most sentences of an answer, besides those that they point at."""
 
 NEAREST = 3
 """The same if none probably answers."""
-
-ENOUGH = 0.28
-"""The minimum share of the question's words that the best sentence and its context must contain to be quoted."""
-
-ENOUGH_OF_AN_ANSWER = 0.2
-"""The same in English for a sentence that probably answers: without it "It was lit in 1901." of a page on fireworks
-would tell when a lighthouse was lit. It costs one of 260 questions that a page answers."""
-
-ENOUGH_BIGRAMS = 0.1
-"""`ENOUGH` for scripts split into bigrams: many of these join the end of one word to the beginning of the next."""
-
-_IN_BIGRAMS = frozenset(("zh", "ja", "ko", "th"))
 
 _ANTECEDENT = 3
 """The largest distance, in sentences, at which to look for the noun that a pronoun refers to."""
@@ -254,12 +242,11 @@ def find_evidence(
     """
     question, found, ranked = _ranked(query, documents, encode)
     ranked = _preferring(ranked, preferred)
-    if not ranked.order or not _is_near(question, found[ranked.order[0]], is_certain=ranked.is_answer):
+    if not ranked.is_near:
         return Findings((), False, question.language)
     best = ranked.order[0]
     is_english = question.language == "en"
-    close = CLOSE if is_english else CLOSE_BY_LETTERS
-    near = [at for at in ranked.order if ranked.scores[at] >= ranked.scores[best] - close]
+    near = [at for at in ranked.order if ranked.scores[at] >= ranked.scores[best] - CLOSE]
     if ranked.given.isdisjoint(near):
         near += [at for at in ranked.order if at in ranked.given][:1]
     most, room = (MOST, max_characters) if ranked.is_answer else (NEAREST, max_characters - hedge)
@@ -288,14 +275,6 @@ def _preferring(ranked: Ranked, preferred: Sequence[int]) -> Ranked:
         return ranked
     scores = {**ranked.scores, **{at: ranked.scores[old] for at, old in zip(preferred, first, strict=True)}}
     return ranked._replace(order=[*preferred, *ranked.order[len(first) :]], scores=scores)
-
-
-def _is_near(question: Question, best: Candidate, *, is_certain: bool) -> bool:
-    around = best.beside | best.above | frozenset(best.words)
-    enough = ENOUGH_BIGRAMS if question.language in _IN_BIGRAMS else ENOUGH
-    if is_certain:
-        enough = ENOUGH_OF_AN_ANSWER if question.language == "en" else 0
-    return sum(term in around for term in question.terms) >= enough * len(question.terms)
 
 
 class _Quotes:

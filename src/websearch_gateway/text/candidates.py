@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
 
 from websearch_gateway.models import Passage
-from websearch_gateway.text.answer_kinds import Kind, asked_for
 from websearch_gateway.text.chunk import chunk
 from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines, plain, split_sentences
-from websearch_gateway.text.passages import bm25, inverse_document_frequency
-from websearch_gateway.text.tokens import is_character, language_of, query_terms, tokens_of_each, words
+from websearch_gateway.text.passages import bm25
+from websearch_gateway.text.tokens import is_character, tokens_of_each, words
 
 PASSAGES = 12
 """The number of best passages, of all pages together, that are searched for sentences."""
@@ -82,10 +79,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paragraph:
-    """A paragraph, list item or table, shared by its sentences. `tokens` include those of the headings above it."""
+    """A paragraph, list item or table, shared by its sentences."""
 
     text: str
-    tokens: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +91,8 @@ class Candidate:
     Attributes:
         order: the index of its passage on the page, and of the sentence in the passage.
         before, after: the sentences before and after it in the same paragraph; "" for none.
-        previous, following: the tokens of these two sentences.
         own: its tokens.
-        words: the tokens used for the score: `own`, and those of a question right before it.
+        words: the tokens used for the score: `own`, those of a question right before it, and of its table's header.
         beside: the tokens of its neighbours.
         above: the tokens of the headings and the title.
         passage: the score of its passage.
@@ -113,8 +108,6 @@ class Candidate:
     words: tuple[str, ...]
     beside: frozenset[str]
     above: frozenset[str]
-    previous: frozenset[str]
-    following: frozenset[str]
     paragraph: Paragraph
     passage: float
     scrap: bool
@@ -186,7 +179,7 @@ def _sentences(
     tokens = [[whole.get(token, token) for token in said] for said in tokens_of_each(texts, language)]
     header = dict(zip(headers, tokens[len(page) :], strict=False))
     above = frozenset(tokens[-1])
-    paragraphs = _paragraphs(page, tokens)
+    paragraphs = _paragraphs(page)
     for at, line in enumerate(page):
         if not line.quotable or not _is_quotable(line.text):
             continue
@@ -201,29 +194,21 @@ def _sentences(
             before="" if before is None else page[before].text,
             after="" if after is None else page[after].text,
             own=tuple(tokens[at]),
-            words=(*asked, *tokens[at]),
-            beside=frozenset().union(*near, header[line.header]),
+            words=(*asked, *header[line.header], *tokens[at]),
+            beside=frozenset().union(*near),
             above=above,
-            previous=frozenset(header[line.header] if before is None or line.header else tokens[before]),
-            following=frozenset(() if after is None else tokens[after]),
             paragraph=paragraphs[line.block],
             passage=passage.score,
             scrap=line.scrap or _is_scrap(line.text),
         )
 
 
-def _paragraphs(page: Sequence[_Line], tokens: Sequence[Sequence[str]]) -> dict[int, Paragraph]:
-    """The paragraph of each block. `tokens` are those of each line; the last are those of the headings."""
-    found: dict[int, list[int]] = {}
-    for at, line in enumerate(page):
-        found.setdefault(line.block, []).append(at)
-    return {
-        block: Paragraph(
-            " ".join(page[at].text for at in places),
-            tuple(chain(tokens[-1], *(tokens[at] for at in places))),
-        )
-        for block, places in found.items()
-    }
+def _paragraphs(page: Sequence[_Line]) -> dict[int, Paragraph]:
+    """The paragraph of each block."""
+    found: dict[int, list[str]] = {}
+    for line in page:
+        found.setdefault(line.block, []).append(line.text)
+    return {block: Paragraph(" ".join(texts)) for block, texts in found.items()}
 
 
 def _lines(markdown: str) -> Iterator[_Line]:
@@ -270,93 +255,6 @@ def _is_quotable(text: str) -> bool:
         and not _QUESTION.search(text)
         and not _PRIVATE_OR_CONTROL.search(text)
     )
-
-
-_NAMED = re.compile(r"(?<=\w )[A-ZÀ-ÞА-ЯΑ-Ω][^\W_]+|\b\d{2,}\b")
-"""Names and numbers: capitalised words other than the first, and digits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Features:
-    """How well a sentence matches a question: shares from 0 to 1, in which rarer words weigh more.
-
-    Attributes:
-        own: its BM25 score.
-        covered: the words of the question that it contains.
-        beside: further words of the question in its neighbours.
-        above: further words of the question in the headings.
-        phrases: the pairs of neighbouring words of the question that it contains.
-        passage: the score of its passage.
-        kind: 1 with a thing of the kind that the question asks for, -1 without, 0 if the question asks for no kind.
-        scrap: 1 for a table row, a caption or a dateline.
-        length: grows with the number of its words.
-        named: the names and numbers of the question that are in it, its neighbours or the headings; 1 without any.
-    """
-
-    own: float
-    covered: float
-    beside: float
-    above: float
-    phrases: float
-    passage: float
-    kind: float
-    scrap: float
-    length: float
-    named: float
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question: its words, its pairs of words, and the kind of thing that would answer it.
-
-    `names` are the tokens of its names and numbers. `said` are its words, which cannot be the answer; see
-    `Kind.said_in`.
-    """
-
-    text: str
-    language: str
-    terms: tuple[str, ...]
-    phrases: frozenset[tuple[str, str]]
-    kind: Kind | None
-    names: frozenset[str]
-    said: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str) -> Question:
-        """Read a question in any of the languages."""
-        language = language_of(text)
-        pairs = frozenset(pairwise(tokens_of_each([text], language)[0]))
-        names = frozenset(query_terms(" ".join(_NAMED.findall(text)), language))
-        kind = asked_for(text, language)
-        said = kind.said_in(text) if kind else frozenset[str]()
-        return cls(text, language, tuple(query_terms(text, language)), pairs, kind, names, said)
-
-    def features(self, found: Sequence[Candidate]) -> list[Features]:
-        """The features of each candidate."""
-        rarity = inverse_document_frequency(self.terms, [dict.fromkeys(one.words, 1) for one in found])
-        own = bm25(self.terms, [one.words for one in found])
-        return [self._of(one, share, rarity) for one, share in zip(found, own, strict=True)]
-
-    def _of(self, one: Candidate, own: float, rarity: Mapping[str, float]) -> Features:
-        whole = sum(rarity.values()) or 1.0
-        said = frozenset(one.words)
-        missing = [term for term in self.terms if term not in said]
-        aside = [term for term in missing if term not in one.beside]
-        beside = sum(rarity[term] for term in missing if term in one.beside) / whole
-        above = sum(rarity[term] for term in aside if term in one.above) / whole
-        kind = 0.0 if self.kind is None else 1.0 if self.kind.found_in(one.text, self.said) else -1.0
-        return Features(
-            own=own,
-            covered=sum(rarity[term] for term in self.terms if term in said) / whole,
-            beside=beside,
-            above=above,
-            phrases=len(self.phrases.intersection(pairwise(one.words))) / max(1, len(self.phrases)),
-            passage=one.passage,
-            kind=kind,
-            scrap=float(one.scrap),
-            length=math.log1p(len(one.own)) / 4,
-            named=len(self.names.intersection(said | one.beside | one.above)) / len(self.names) if self.names else 1.0,
-        )
 
 
 SHORTEST = 150

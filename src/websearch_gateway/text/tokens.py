@@ -57,25 +57,27 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The folded words of `text` in order, unstemmed; scripts without spaces (CJK, Thai ...) give bigrams."""
+    """The folded words of `text` in order, unstemmed; scripts without spaces give pairs (CJK) or triples (Thai ...)."""
     folded = fold(text)
     if folded.isascii():
         return _ASCII_WORD.findall(folded)
     found: list[str] = _WORD.findall(folded)
     if not _UNSPACED_RUN.search(folded):
         return found
-    return [part for run in found for part in _bigrams(run)]
+    return [part for run in found for part in _pieces(run)]
 
 
-def _bigrams(run: str) -> list[str]:
+def _pieces(run: str) -> list[str]:
+    """Overlapping pieces of a run of a script without spaces: pairs of CJK characters, else triples."""
     if len(run) == 1 or not _UNSPACED_RUN.match(run):
         return [run]
-    return [run[index : index + 2] for index in range(len(run) - 1)]
+    size = 2 if _CJK_RUN.match(run) else 3
+    return [run[index : index + size] for index in range(max(1, len(run) - size + 1))]
 
 
 def split_cjk(text: str) -> str:
     """`text` with spaces around each run of Chinese, Japanese or Korean characters and between its bigrams."""
-    return text if text.isascii() else _CJK_RUN.sub(lambda run: f" {' '.join(_bigrams(run[0]))} ", text)
+    return text if text.isascii() else _CJK_RUN.sub(lambda run: f" {' '.join(_pieces(run[0]))} ", text)
 
 
 def is_character(token: str) -> bool:
@@ -109,7 +111,8 @@ def tokens_of_each(texts: Iterable[str], language: str = "en") -> list[list[str]
 def query_terms(query: str, language: str = "en") -> list[str]:
     """The distinct tokens of a query without stop words, in order; all tokens if it has only stop words."""
     if language in _WITHOUT_RULES:
-        asked = words(query)
+        asked = words(_ASKING[language].sub(" ", query)) if language in _ASKING else words(query)
+        asked = asked or words(query)
         content = [word for word in asked if word not in STOP_WORDS]
         return list(dict.fromkeys(stems(content or asked)))
     asked, stop_words = _letters(query), _stop_words(language)
@@ -272,6 +275,17 @@ _STOP = {
     "ποιο ποιοι ποιες πόσα πόσο πόσοι τι είναι ήταν να θα δεν ένα μια ένας",
 }
 """Stop words, unfolded. For other languages, the function words of `language` are used."""
+
+_ASKING = {
+    language: re.compile("|".join(spoken.split()))
+    for language, spoken in {
+        "zh": "什么时候 为什么 什么 怎么样 怎么 怎样 如何 哪里 哪 谁 多少 多久 几 何时 何 "
+        "吗 呢 的 了 是 在 被 和 与 有 些 个",
+        "th": "อะไร ใครคือ ใคร ที่ไหน ไหน ใด เมื่อไหร่ เมื่อไร เมื่อ เท่าไหร่ เท่าไร เท่า กี่ อย่างไร ทำไม "
+        "ของ และ ใน ที่ เป็น คือ มี ได้ จาก ให้ กับ ว่า โดย ถูก การ ความ นี้ นั้น หรือ ซึ่ง แล้ว ต่อ",
+    }.items()
+}
+"""Function words of scripts without spaces, which end a run of a question."""
 
 _WITHOUT_RULES = frozenset(("en", "ja", "ko", "th", "zh"))
 """English, and languages whose scripts have no spaces."""

@@ -4,8 +4,7 @@ import pytest
 
 from websearch_gateway.answers.extractive import find_evidence
 from websearch_gateway.embedders.local import encode
-from websearch_gateway.text.candidates import Document, candidates
-from websearch_gateway.text.ranking import likeness, runs
+from websearch_gateway.text.candidates import Document
 
 KEEPER = (
     "Der Fabrikant von Waffen hieß Olaf Berg. Im Winter fiel viel Schnee auf die Insel. Ann kam im Jahr 1901 aus "
@@ -40,7 +39,7 @@ STORIES = {
         "Der letzte Leuchtturmwärter verließ die Insel im Jahr 1987. Die Fähre zur Insel kostet neun Kronen.",
         "Man schält die Kartoffeln. Danach kocht man sie eine halbe Stunde in der Brühe. Die Suppe wird heiß serviert. "
         "Das Rezept kommt von einer Insel.",
-        (("Wann verließ der letzte Wärter die Insel?", "1987"), ("Was kostet die Inselfähre?", "neun")),
+        (("Wann verließ der letzte Wärter die Insel?", "1987"), ("Wie viele Kronen kostet die Inselfähre?", "neun")),
     ),
     "es": Story(
         "El faro de Skerry está sobre una roca. La empresa Berg lo construyó en 1901. "
@@ -111,27 +110,11 @@ def test_a_page_about_something_else_is_not_an_answer(story: Story, question: st
     assert not find_evidence(question, [Document("", story.other)], 720, encode).is_answer
 
 
-PAGE = (
-    "Am Abend spielte eine Kapelle im Park. Der Fabrikant von Waffen wohnte am Fluss. Im Winter fiel viel Schnee. "
-    "Die Kinder aßen Brot und Käse. Im Sommer kamen Gäste aus Bergen. Am Ende blieb das Haus leer."
-)
-
-
 def test_a_compound_resembles_its_parts() -> None:
-    found = candidates(["wohnt", "park", "schnee", "brot", "gast", "haus"], "de", [Document("", PAGE)])
-    alike = likeness("Wer war der Waffenfabrikant?", found)
-    shared = {one.text.split()[1]: like.shared for one, like in zip(found, alike, strict=True)}
-    assert max(shared, key=lambda word: shared[word]) == "Fabrikant"
+    page = "Der Händler von Brot wohnte in Oslo.\n\nDer Fabrikant von Waffen wohnte in Bergen."
+    assert quoted("Wo wohnte der Waffenfabrikant?", page)[0] == "Der Fabrikant von Waffen wohnte in Bergen."
 
 
-def test_the_sentences_around_a_sentence_count_for_it() -> None:
-    found = candidates(["wohnt", "park", "schnee", "brot", "gast", "haus"], "de", [Document("", PAGE)])
-    around = [like.around for like in likeness("Waffenfabrikant", found)]
-    assert around[0] > 0
-    assert around[-1] == 0
-
-
-def test_runs_mark_the_ends_of_words_and_keep_short_words() -> None:
-    assert list(runs("Turm am")) == ["_tur", "turm", "urm_", "_am_"]
-    assert list(runs("塔高")) == ["塔", "高", "塔高"]
-    assert list(runs("")) == []
+def test_another_spelling_of_a_name_is_found() -> None:
+    page = "The keeper wrote the letter to Ann.\n\nThe Zwinglyanist wrote the letter to Olaf."
+    assert quoted("Who got the letter that the Zwinglianist wrote?", page)[0].startswith("The Zwinglyanist")
