@@ -45,8 +45,8 @@ ENGLISH = 3.0
 HELD = 0.5
 """The strength of the regularisation of the gate."""
 
-LEAST = {"en": 0.2}
-LEAST_ELSEWHERE = -0.4
+LEAST = {"en": 0.25}
+LEAST_ELSEWHERE = -0.45
 """The log odds that count as an answer; the printed biases are those for 0."""
 
 Numbers = NDArray[np.float64]
@@ -171,7 +171,7 @@ class Fitted:
 def values_of(case: Case, ranking: Numbers) -> Numbers:
     """The values of the gate for a case."""
     best = case.sentences[int((case.matrix @ ranking).argmax())]
-    return np.array(gate_values(case.found, case.sentences, best))
+    return np.array(gate_values(case.found, best))
 
 
 def validated(every: Sequence[Case]) -> Iterator[str]:
