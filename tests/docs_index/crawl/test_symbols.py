@@ -133,3 +133,13 @@ def test_methods_of_rustdoc_have_the_path_of_their_type():
         ("std::vec::Vec", "api", ""),
         ("std::vec::Vec::drain", "api", "method.drain"),
     ]
+
+
+def test_a_name_of_an_inventory_whose_anchor_is_an_empty_element_is_in_the_section_with_its_heading():
+    text = "# Settings\n\nAll of them.\n\n## worker_limit\n\nHow many."
+    start = text.index("## ")
+    chunks = (ChunkDraft(0, start), ChunkDraft(start, len(text)))
+    anchors = ((0, "settings"), (start, "worker-limit"))
+    found = page_symbols(text, chunks, anchors, [("worker_limit", "std-setting-worker_limit")])
+    (one,) = (one for one in found if one.anchor == "std-setting-worker_limit")
+    assert (one.name, one.kind, one.ordinal) == ("worker_limit", "api", 1)

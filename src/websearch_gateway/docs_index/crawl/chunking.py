@@ -179,6 +179,10 @@ _SPECIAL_NAME = re.compile(
 """Names that a search for words cannot find: languages such as C++, C# and .NET, files such as .env, operators."""
 
 
+_NO_ID = re.compile(r"[^a-z0-9]+")
+"""What docutils leaves out of the id of a heading."""
+
+
 def page_symbols(
     markdown: str,
     chunks: Sequence[ChunkDraft],
@@ -206,7 +210,9 @@ def page_symbols(
             found.setdefault((name, anchor), Symbol(name, kind, anchor, ordinal))
 
     for name, anchor in defined:
-        add(name, "option" if name.startswith("-") else "api", anchor, offsets.get(anchor, 0))
+        heading = _NO_ID.sub("-", name.lower()).strip("-")  # where the anchor is an empty element before one
+        place = offsets.get(anchor, offsets.get(heading, 0))
+        add(name, "option" if name.startswith("-") else "api", anchor, place)
     item = _RUST_TITLE.fullmatch(title)
     whole = f"{item[2]}::{item[1]}" if item else ""
     if whole:
