@@ -45,6 +45,7 @@ _IN_HTML = {
     "items": ".//li",
     "links": ".//a[@href]",
 }
+_LONG = 3
 _MAIN = "//main | //article | //*[@role='main'] | //body"
 
 
@@ -84,11 +85,19 @@ def scores(gold: str, markdown: str) -> tuple[float, float, float]:
 def snippet_scores(wanted: list[str], unwanted: list[str], markdown: str) -> tuple[float, float, float]:
     """Precision, recall and F1 between 0 and 1 of a page of which only some texts are labelled."""
     text = f" {' '.join(_words(markdown))} "
-    kept, wrong = (
-        sum(f" {' '.join(_WORD.findall(one.lower()))} " in text for one in ones) for ones in (wanted, unwanted)
-    )
+    kept, wrong = (sum(holds(text, _WORD.findall(one.lower())) for one in ones) for ones in (wanted, unwanted))
     precision, recall = kept / max(1, kept + wrong), kept / max(1, len(wanted))
     return precision, recall, 2 * precision * recall / (precision + recall) if kept else 0.0
+
+
+def holds(text: str, snippet: list[str]) -> bool:
+    """Whether a text has the words of a snippet, which may begin and end inside a word if it is long.
+
+    Args:
+        text: words with a blank before and after each.
+    """
+    joined = " ".join(snippet)
+    return (joined if len(snippet) >= _LONG else f" {joined} ") in text
 
 
 def structure(html: bytes, markdown: str) -> dict[str, tuple[int, int]]:

@@ -21,7 +21,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 import lightgbm
 import numpy as np
 
-from bench.extract import Measured, judged, report, structure
+from bench.extract import Measured, holds, judged, report, structure
 from websearch_gateway.net.bodies import charset_of, decode
 from websearch_gateway.readers.extraction import blocks, features, page, render
 from websearch_gateway.readers.extraction.blocks import Measures, words_of
@@ -44,12 +44,13 @@ from websearch_gateway.readers.extraction.extract import (
     second_opinion,
     write_off,
 )
-from websearch_gateway.readers.extraction.features import columns, matrix
+from websearch_gateway.readers.extraction.features import columns, later_columns, matrix
 
 FOLDS, SHORT, NEAR = 5, 5, 6
 PART = 0.9  # of the word triples of a block in a snippet that spans several blocks
 SNIPPETS = 48  # the weight of a page with snippets; a page with gold has 100 and more
-RARE_KINDS = 0.8  # 1: all kinds have the same weight; 0: all pages have
+HEAVIER = 3
+RARE_KINDS, RARE_ASKED = 0.8, 0.3  # for each filter; 1: all kinds have the same weight; 0: all pages have
 MEAN_WEIGHT = 0.35  # what `min_data_in_leaf` and `lambda_l2` were chosen for
 PARAMETERS = {
     "objective": "cross_entropy",  # labels between 0 and 1
@@ -67,14 +68,13 @@ PARAMETERS = {
 }
 ROUNDS = 160
 HIGHEST = 1e30  # above every value of a feature
+UNKNOWN = 1e-5  # the weight of a block whose label is not known
+FILES = ("block_filter_alone", "block_filter")
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page: its features with and without those from trafilatura, and for each block a label and a weight.
-
-    `asks`: trafilatura is fast enough to be asked. `measures` are compared with the text that trafilatura chose.
-    """
+    """A page, and for each block a label and a weight. `found` is the text that trafilatura chose, "" if not asked."""
 
     about: dict[str, Any]
     html: bytes
@@ -82,8 +82,7 @@ class Example:
     cleaned: Clean
     asks: bool
     measures: Measures
-    names: tuple[str, ...]
-    rows: dict[str, Any]
+    found: str
     labels: Any
     weights: Any
 
@@ -100,12 +99,10 @@ def examples(folder: Path) -> Iterator[Example]:
         if not outline.blocks:
             continue
         measures, asks = Measures(outline, cleaned.title), not is_large(root, outline)
-        opinion = second_opinion(root) if asks else ""
-        names = tuple(columns(measures, opinion))
-        rows = {"block_filter_alone": matrix(measures, ""), "block_filter": matrix(measures, opinion)}
+        found = second_opinion(root) if asks else ""
         tokens = [words_of(block.text) for block in outline.blocks]
         labels, weights = by_gold(tokens, about["gold"]) if "gold" in about else by_snippets(tokens, about)
-        yield Example(about, html, root, cleaned, asks, measures, names, rows, labels, weights)
+        yield Example(about, html, root, cleaned, asks, measures, found, labels, weights)
 
 
 def by_snippets(tokens: Sequence[list[str]], about: dict[str, list[str]]) -> tuple[Any, Any]:
@@ -114,7 +111,7 @@ def by_snippets(tokens: Sequence[list[str]], about: dict[str, list[str]]) -> tup
     texts = [f" {' '.join(words)} " for words in tokens]
     for label, snippets in ((1, about["with"]), (0, about["without"])):
         for words in map(words_of, snippets):
-            held = [at for at, text in enumerate(texts) if f" {' '.join(words)} " in text]
+            held = [at for at, text in enumerate(texts) if holds(text, words)]
             triples = set(zip(words, words[1:], words[2:], strict=False))
             parts = [
                 at
@@ -154,20 +151,83 @@ def by_gold(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:
     return labels, weights * (100 / max(1, weights.sum()) + 0.05) + 1e-6
 
 
-def trained(pages: Sequence[Example], name: str) -> Any:
-    """A LightGBM model of the filter `name`."""
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The LightGBM models of both filters, and the names of their features."""
+
+    alone: Any
+    later: Any
+    names: tuple[tuple[str, ...], tuple[str, ...]]
+
+    def likely(self, example: Example) -> Any:
+        """How likely each block is, as in `extract`."""
+        alone = self.alone.predict(rows_of(example, None))
+        if not _is_asked(example, alone):
+            return alone
+        later, is_article = self.later.predict(rows_of(example, alone)), example.cleaned.is_article
+        return doubted(example.measures, later, example.measures.found_in(example.found), is_article=is_article)
+
+
+def filters(pages: Sequence[Example]) -> Filters:
+    """Train both filters. The second one sees of each page what the first one says that has not seen its site."""
+    alone: dict[int, Any] = {}
+    for number in range(FOLDS):
+        rest = [example for example in pages if _fold(example) != number]
+        model = _trained(rest, [rows_of(example, None) for example in rest], RARE_KINDS) if rest else None
+        for example in pages:
+            if _fold(example) == number:
+                alone[id(example)] = model.predict(rows_of(example, None))
+    asked = [example for example in pages if _is_asked(example, alone[id(example)])]
+    first = _trained(pages, [rows_of(example, None) for example in pages], RARE_KINDS)
+    rows = [rows_of(example, alone[id(example)]) for example in asked]
+    later = _trained([_with_heavy_snippets(example) for example in asked], rows, RARE_ASKED)
+    return Filters(first, later, (_names(pages[0], None), _names(asked[0], alone[id(asked[0])])))
+
+
+def _with_heavy_snippets(example: Example) -> Example:
+    """The example with the weight of its snippets for the second filter, which is asked about pages of prose."""
+    return example if "gold" in example.about else replace(example, weights=example.weights * HEAVIER)
+
+
+def _is_asked(example: Example, alone: Any) -> bool:
+    return example.asks and is_doubtful(example.measures, alone, is_article=example.cleaned.is_article)
+
+
+def _values(example: Example, alone: Any) -> dict[str, Any]:
+    by_itself, measures = columns(example.measures), example.measures
+    if alone is None:
+        return by_itself
+    found = measures.found_in(example.found)
+    later = later_columns(measures, alone, found, is_article=example.cleaned.is_article)
+    return by_itself | later
+
+
+def _names(example: Example, alone: Any) -> tuple[str, ...]:
+    return tuple(_values(example, alone))
+
+
+def rows_of(example: Example, alone: Any) -> Any:
+    """The features for the first filter (`alone` is None) or for the second."""
+    values = _values(example, alone)
+    return matrix(values, tuple(values))
+
+
+def _trained(pages: Sequence[Example], rows: Sequence[Any], rare_kinds: float) -> Any:
     kinds = Counter(example.about["kind"] for example in pages)
-    rows = np.vstack([example.rows[name] for example in pages])
-    labels = np.concatenate([example.labels for example in pages])
-    weights = np.concatenate([example.weights / kinds[example.about["kind"]] ** RARE_KINDS for example in pages])
+    known = [example.weights > UNKNOWN for example in pages]
+    weights = np.concatenate(
+        [e.weights[part] / kinds[e.about["kind"]] ** rare_kinds for e, part in zip(pages, known, strict=True)]
+    )
+    labels = np.concatenate([example.labels[part] for example, part in zip(pages, known, strict=True)])
+    table = np.vstack([row[part] for row, part in zip(rows, known, strict=True)])
     return lightgbm.train(
-        PARAMETERS, lightgbm.Dataset(rows, labels, weight=weights * MEAN_WEIGHT / weights.mean()), ROUNDS
+        PARAMETERS, lightgbm.Dataset(table, labels, weight=weights * MEAN_WEIGHT / weights.mean()), ROUNDS
     )
 
 
 def table_of(model: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The model in the form that `trees.load` reads, numbers rounded, all trees padded to the same size."""
-    table: dict[str, Any] = {"features": list(names), "feature": [], "threshold": [], "left": [], "value": []}
+    """The model that `features.load` reads: used features, rounded numbers, all trees padded to the same size."""
+    table: dict[str, Any] = {"features": [], "feature": [], "threshold": [], "left": [], "value": []}
     for tree in model.dump_model()["tree_info"]:
         questions: list[tuple[int, float, int]] = []
         values: list[float] = []
@@ -177,6 +237,10 @@ def table_of(model: Any, names: Sequence[str]) -> dict[str, Any]:
         for key, column in zip(("feature", "threshold", "left"), zip(*questions, strict=True), strict=True):
             table[key].append(column)
         table["value"].append(values)
+    used = sorted({column for columns in table["feature"] for column in columns})
+    places = {column: place for place, column in enumerate(used)}
+    table["features"] = [names[column] for column in used]
+    table["feature"] = [[places[column] for column in columns] for columns in table["feature"]]
     return table
 
 
@@ -195,15 +259,10 @@ def _flatten(node: dict[str, Any], questions: list[tuple[int, float, int]], valu
 def validated(pages: Sequence[Example]) -> Iterator[Measured]:
     """The measures of each page, with filters that have not seen its site."""
     for number in range(FOLDS):
-        seen = [example for example in pages if _fold(example) != number]
-        alone, asking = trained(seen, "block_filter_alone"), trained(seen, "block_filter")
-        for example in (example for example in pages if _fold(example) == number):
-            likely = alone.predict(example.rows["block_filter_alone"])
-            is_article = example.cleaned.is_article
-            if example.asks and is_doubtful(example.measures, likely, is_article=is_article):
-                asked = asking.predict(example.rows["block_filter"])
-                likely = doubted(example.measures, likely, asked, is_article=is_article)
-            yield measured(example, likely)
+        seen = filters([example for example in pages if _fold(example) != number])
+        for example in pages:
+            if _fold(example) == number:
+                yield measured(example, seen.likely(example))
 
 
 def _fold(example: Example) -> int:
@@ -233,10 +292,10 @@ def main() -> None:
     if arguments.validate:
         print(report(validated(pages)))
         return
-    for name in ("block_filter", "block_filter_alone"):
-        table = table_of(trained(pages, name), pages[0].names)
+    both = filters(pages)
+    for name, model, names in zip(FILES, (both.alone, both.later), both.names, strict=True):
         path = Path(features.__file__).with_name(f"{name}.json")
-        path.write_text(json.dumps(table, separators=(",", ":")) + "\n", "utf-8")
+        path.write_text(json.dumps(table_of(model, names), separators=(",", ":")) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

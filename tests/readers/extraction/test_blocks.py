@@ -47,9 +47,7 @@ def test_an_element_counts_its_siblings_with_the_same_tag_and_classes() -> None:
 )
 def test_a_block_is_compared_with_the_text_of_another_extractor(found: str, shares: list[float]) -> None:
     measures = measures_of("<p>One two three four</p><p>Six seven</p>")
-    measures.compare(found)
-    assert measures.found.tolist() == shares
-    assert measures.sums[0].tolist()[:3] == [6, 0, 4 * shares[0] + 2 * shares[1]]
+    assert measures.found_in(found).tolist() == shares
 
 
 def test_words_are_in_lower_case_and_without_punctuation() -> None:
@@ -64,12 +62,11 @@ CONTEXT_PAGE = (
 )
 
 
-def columns(markup: str, title: str = "The title of it all", chosen: str = "") -> tuple[list[str], dict[str, Any]]:
+def columns(markup: str, title: str = "The title of it all") -> tuple[list[str], dict[str, Any]]:
     root = page.parse(markup)
     assert root is not None
     outline = blocks.outline(root)
     measures = Measures(outline, title)
-    measures.compare(chosen)
     return [block.text for block in outline.blocks], context_columns(measures)
 
 
@@ -119,13 +116,3 @@ def test_a_block_knows_how_far_it_is_from_the_prose_in_the_tree() -> None:
     assert found["levels_up"].tolist() == [3, 2, 1, 0, 1]
     assert found["levels_down"].tolist() == [2, 2, 1, 0, 1]
     assert len(texts) == 5
-
-
-def test_a_block_knows_where_the_other_extractor_begins_and_ends() -> None:
-    lines = [f"{letter}one {letter}two {letter}three {letter}four {letter}five" for letter in "abcdef"]
-    _, found = columns("".join(f"<p>{line}</p>" for line in lines), chosen="\n".join(lines[2:4]))
-    assert found["before_found"].tolist() == [2, 1, 0, 0, 0, 0]
-    assert found["until_found"].tolist()[:4] == [2, 1, 0, 0]
-    assert found["since_found"].tolist()[2:] == [0, 0, 1, 2]
-    assert found["found_follows"].tolist() == [1, 1, 0.5, 0, 0, 0]
-    assert found["found_in_span"].tolist() == [1] * 6

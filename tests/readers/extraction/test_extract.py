@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ from websearch_gateway.readers.extraction.extract import (
     second_opinion,
     warm_up,
 )
-from websearch_gateway.readers.extraction.features import likelihoods
+from websearch_gateway.readers.extraction.features import likelihoods, reconsidered
 
 PAGE = """<html><head><title>A title</title>
 <meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>
@@ -44,6 +46,13 @@ def test_bytes_are_read_in_the_given_charset_or_the_declared_one() -> None:
     assert "булок" in extract(declared, "https://example.com/", None).markdown
 
 
+def asked(root: Any, measures: Measures, alone: Any, *, is_article: bool) -> Any:
+    """How likely each block is once trafilatura was asked."""
+    found = measures.found_in(second_opinion(root))
+    likely = reconsidered(measures, alone, found, is_article=is_article)
+    return doubted(measures, likely, found, is_article=is_article)
+
+
 @pytest.mark.parametrize(
     ("sure", "elements", "asks"),
     [(0, 0, False), (2, 0, True), (2, SECOND_OPINION_ELEMENTS, False)],
@@ -58,8 +67,8 @@ def test_trafilatura_runs_if_the_filter_is_unsure_and_the_page_is_not_too_large(
     assert root is not None
     outline = blocks.outline(root)
     measures = Measures(outline, "A title")
-    alone, asking = likelihoods(measures, None), likelihoods(measures, second_opinion(root))
-    asking = doubted(measures, alone, asking, is_article=False)
+    alone = likelihoods(measures)
+    asking = asked(root, measures, alone, is_article=False)
     assert alone.tolist() != asking.tolist()
     assert (
         _likelihoods(root, Clean("A title", None, False, "", (), outline)).tolist()
@@ -76,8 +85,8 @@ def test_trafilatura_runs_on_every_article_that_is_not_too_large(
     assert root is not None
     outline = blocks.outline(root)
     measures = Measures(outline, "A title")
-    alone, likely = likelihoods(measures, None), likelihoods(measures, second_opinion(root))
-    expected = doubted(measures, alone, likely, is_article=True) if asks else alone
+    alone = likelihoods(measures)
+    expected = asked(root, measures, alone, is_article=True) if asks else alone
     assert _likelihoods(root, Clean("A title", None, True, "", (), outline)).tolist() == expected.tolist()
 
 
@@ -86,8 +95,7 @@ def judged(markup: str, likely: list[float], found: list[float], *, is_article: 
     root = page.parse(markup)
     assert root is not None
     measures = Measures(blocks.outline(root), "")
-    measures.found = np.array(found)
-    less: list[float] = doubted(measures, np.array(likely), np.array(likely), is_article=is_article).tolist()
+    less: list[float] = doubted(measures, np.array(likely), np.array(found), is_article=is_article).tolist()
     return less
 
 
@@ -109,14 +117,11 @@ def test_what_follows_the_last_block_that_trafilatura_chose_counts_less_still() 
     assert unconfirmed[7:] == pytest.approx([0.4] * 2)
 
 
-def test_an_article_is_judged_by_the_mean_of_both_choices() -> None:
-    root = page.parse(PARAGRAPHS)
-    assert root is not None
-    measures = Measures(blocks.outline(root), "")
-    measures.found = np.ones(9)
-    alone, asked = np.full(9, 0.4), np.full(9, 0.8)
-    assert doubted(measures, alone, asked, is_article=True).tolist() == pytest.approx([0.6] * 9)
-    assert doubted(measures, alone, asked, is_article=False).tolist() == pytest.approx([0.8] * 9)
+def test_an_unlikely_heading_that_trafilatura_omits_goes_from_prose() -> None:
+    markup = PARAGRAPHS + "<h2>Also of interest to you</h2>" + PARAGRAPHS
+    assert judged(markup, [0.8] * 9 + [0.2] + [0.8] * 9, [1.0] * 9 + [0.0] + [1.0] * 9)[9] == 0
+    assert judged(markup, [0.8] * 9 + [0.2] + [0.8] * 9, [1.0] * 19)[9] > 0
+    assert judged(markup, [0.8] * 9 + [0.3] + [0.8] * 9, [1.0] * 9 + [0.0] + [1.0] * 9)[9] > 0
 
 
 def test_trafilatura_is_not_asked_about_a_page_that_is_not_prose() -> None:
@@ -162,7 +167,7 @@ def test_the_marks_of_a_page_builder_are_removed_outside_of_code() -> None:
     text = (
         "[vc_row][vc_column width=&quot;1/2&quot;]This is a paragraph with list[my_index] in it.[/vc_column][/vc_row]"
     )
-    code = "<pre>[vc_row]code[/vc_row]</pre>"
+    code = "<pre>[vc_row]code[/vc_row]</pre><p>A second paragraph follows the code, as on most pages.</p>"
     markdown = extract(f"<body><article><p>{text}</p>{code}</article></body>", "https://example.com/", None).markdown
     assert markdown.startswith("This is a paragraph with list[my_index] in it.")
     assert "[vc_row]code[/vc_row]" in markdown

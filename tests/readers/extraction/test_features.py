@@ -5,7 +5,7 @@ import pytest
 
 from websearch_gateway.readers.extraction import blocks, page
 from websearch_gateway.readers.extraction.blocks import Measures
-from websearch_gateway.readers.extraction.features import Trees, columns, likelihoods, load
+from websearch_gateway.readers.extraction.features import Trees, columns, later_columns, likelihoods, load, reconsidered
 
 PAGE = (
     "<main><h1>Head</h1><p>Some <b>bold</b> text here.</p><p>More text after it.</p></main><footer>All rights</footer>"
@@ -18,18 +18,52 @@ def outline_of(markup: str) -> blocks.Outline:
     return blocks.outline(root)
 
 
-@pytest.mark.parametrize("name", ["block_filter", "block_filter_alone"])
-def test_the_filters_were_trained_on_these_features(name: str) -> None:
-    assert load(name).features == tuple(columns(Measures(outline_of(PAGE), "Head"), ""))
+def test_every_feature_of_the_filters_is_computed() -> None:
+    measures = Measures(outline_of(PAGE), "Head")
+    by_itself = columns(measures)
+    later = later_columns(measures, np.full(4, 0.5), np.ones(4), is_article=True)
+    assert set(load("block_filter_alone").features) <= set(by_itself)
+    assert set(load("block_filter").features) <= {*by_itself, *later}
+    assert {len(values) for values in (*by_itself.values(), *later.values())} == {4}
 
 
-def test_likelihoods_are_between_zero_and_one_with_and_without_a_second_opinion() -> None:
-    outline = outline_of(PAGE)
-    measures = Measures(outline, "Head")
-    for found in (None, "Some bold text here."):
-        likely = likelihoods(measures, found)
-        assert likely.shape == (len(outline.blocks),)
+def test_likelihoods_are_between_zero_and_one_before_and_after_a_second_opinion() -> None:
+    measures = Measures(outline_of(PAGE), "Head")
+    alone = likelihoods(measures)
+    for likely in (
+        alone,
+        *(reconsidered(measures, alone, found, is_article=False) for found in (np.zeros(4), np.ones(4))),
+    ):
+        assert likely.shape == (4,)
         assert 0 <= likely.min() <= likely.max() <= 1
+
+
+def later_of(words: list[int], alone: list[float], found: list[float]) -> dict[str, list[float]]:
+    """The later features of paragraphs of so many words."""
+    measures = Measures(outline_of("".join(f"<p>{'word ' * count}</p>" for count in words)), "")
+    later = later_columns(measures, np.array(alone), np.array(found), is_article=True)
+    return {name: values.tolist() for name, values in later.items()}
+
+
+def test_a_block_knows_how_likely_its_neighbours_are() -> None:
+    later = later_of([10, 10, 10, 30], [0.9, 0.7, 0.1, 0.3], [0.0] * 4)
+    assert later["likely-1"] == [-1, 0.9, 0.7, 0.1]
+    assert later["likely+2"] == [0.1, 0.3, -1, -1]
+    assert later["since_last_likely"] == [-1, 0, 1, 2]
+    assert later["gap_after"] == [0, 0, 99, 99]
+    assert later["likely_next5"] == pytest.approx([(0.7 + 0.1 + 0.9) / 5, (0.1 + 0.9) / 4, 0.3, 0])
+    assert later["likely_after"] == pytest.approx([17 / 26, 10 / 26, 9 / 26, 0])
+
+
+def test_a_block_knows_where_the_other_extractor_begins_and_ends() -> None:
+    later = later_of([5] * 6, [0.5] * 6, [0, 0, 1, 1, 0, 0])
+    assert later["since_first_found"] == [-2, -1, 0, 1, 2, 3]
+    assert later["since_last_found"] == [-3, -2, -1, 0, 1, 2]
+    assert later["until_found"][:4] == [2, 1, 0, 0]
+    assert later["since_found"][2:] == [0, 0, 1, 2]
+    assert later["found_follows"] == [1, 1, 0.5, 0, 0, 0]
+    assert later["found_in_span"] == [1] * 6
+    assert later["both_of_likely"] == pytest.approx([1 / 3] * 6)
 
 
 # One tree: is a > 1? On the right: is b > 2? Its leaves from left to right come to 1, 2 and 4.

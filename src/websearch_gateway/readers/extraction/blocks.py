@@ -186,11 +186,10 @@ class Measures:
         inside (e): a bit for each tag of `WITHIN` that the element or an ancestor has.
         siblings (e): the number of children of the same parent with the same tag and classes.
         alike (e): a number for the tag and classes of the element and of its parent.
-        found: the share of a block that another extractor chose; see `compare`.
-        running, sums: of words, link words, found words, commas, stops and blocks, the sums over all blocks before a
-            block, and the sums over the blocks below an element (e).
-        fixed: columns of `features` that are do not depend on what another extractor chose, once computed.
+        running, sums: of words, link words, commas, stops and blocks, the sums over all blocks before a block, and the
+            sums over the blocks below an element (e).
         described (e): the features that describe an element around a block, one row each.
+        columns: what `features.columns` computed, once it did.
     """
 
     def __init__(self, outline: Outline, title: str) -> None:
@@ -200,12 +199,12 @@ class Measures:
         self.outline = outline
         self._measure_blocks(title)
         self._measure_containers()
-        self.fixed: tuple[dict[str, Any], dict[str, Any]] | None = None
-
-    def compare(self, found: str) -> None:
-        """Compare the blocks with the main text that another extractor chose, one block per line; "" for none."""
-        self.found = _covered(self._tokens, found)
         self._sum()
+        self.columns: dict[str, Any] = {}
+
+    def found_in(self, text: str) -> Floats:
+        """The share of each block that is in the main text that another extractor chose, one block per line."""
+        return _covered(self._tokens, text)
 
     def _measure_blocks(self, title: str) -> None:
         np, texts = self.np, [block.text for block in self.outline.blocks]
@@ -263,7 +262,6 @@ class Measures:
         quantities = (
             self.words,
             self.link_words,
-            self.found * self.words,
             self.commas,
             self.stops,
             np.ones_like(self.words),
@@ -271,9 +269,9 @@ class Measures:
         self.running = np.zeros((len(self.words) + 1, len(quantities)))
         np.cumsum(np.column_stack(quantities), axis=0, out=self.running[1:])
         self.sums = self.running[self.end] - self.running[self.start]
-        words, links, found, commas, stops, blocks = self.sums.T
+        words, links, commas, stops, blocks = self.sums.T
         one, some = np.maximum(1, words), np.maximum(1, blocks)
-        shares = (words / max(1, self.running[-1, 0]), links / one, found / one, commas / one, stops / some)
+        shares = (words / max(1, self.running[-1, 0]), links / one, commas / one, stops / some)
         self.described = np.array([words, *shares, words / some, self.siblings])
 
 

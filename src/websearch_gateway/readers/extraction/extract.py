@@ -1,15 +1,18 @@
 """Extracts the title, date and main text from the HTML of a page. Pure; runs in a worker process.
 
 The filter chooses the blocks of the main text in the original DOM; the others are blanked in place, and the rest is
-rendered. So code, tables, nested lists and links survive, while other extractors simplify them. If the choice is not
-clear, trafilatura's choice is one more feature. On a page that declares itself an article, for which trafilatura is
-made, its choice counts as much as the filter's. Very large pages skip trafilatura to stay fast.
+rendered. So code, tables, nested lists and links survive, while other extractors simplify them. If the choice
+is not clear, and on a page that declares itself an article, for which trafilatura is made, a second filter judges each
+block by trafilatura's choice and by what the first one says of the blocks around it. Very large pages skip trafilatura
+to stay fast.
 """
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -100,6 +103,19 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
     return Extracted("", "", None) if root is None else extract_from(root, url)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without garbage collection, which looks in vain through the many objects of a page for a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_uncollected()
 def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
     """As `extract`, for a page parsed by `page.parse`. Removes everything but the main text from `root`.
 
@@ -115,7 +131,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
     page = clean(root, url, thorough=thorough)
     outline = page.outline
     if 0 < len(outline.blocks) <= MOST_JUDGED_BLOCKS:
-        likely = _likelihoods(root, page) if thorough else likelihoods(Measures(outline, page.title), None)
+        likely = _likelihoods(root, page) if thorough else likelihoods(Measures(outline, page.title))
         write_off(outline, likely)
         blank(outline, chosen(outline, likely, is_docs=not thorough))
     markdown, anchors = render.with_anchors(root, page.base)
@@ -167,13 +183,15 @@ def declared_date(root: Any, url: str) -> str | None:
 def _likelihoods(root: Any, page: Clean) -> Floats:
     """How likely each block belongs to the main text."""
     from websearch_gateway.readers.extraction.blocks import Measures
-    from websearch_gateway.readers.extraction.features import likelihoods
+    from websearch_gateway.readers.extraction.features import likelihoods, reconsidered
 
     measures = Measures(page.outline, page.title)
-    alone = likelihoods(measures, None)
+    alone = likelihoods(measures)
     if is_large(root, page.outline) or not is_doubtful(measures, alone, is_article=page.is_article):
         return alone
-    return doubted(measures, alone, likelihoods(measures, second_opinion(root)), is_article=page.is_article)
+    found = measures.found_in(second_opinion(root))
+    likely = reconsidered(measures, alone, found, is_article=page.is_article)
+    return doubted(measures, likely, found, is_article=page.is_article)
 
 
 def is_large(root: Any, outline: Outline) -> bool:
@@ -199,32 +217,32 @@ def _kept_and_prose(page: Measures, likely: Floats) -> tuple[Floats, float]:
     return kept, float(kept[(page.tag[page.place] == TAG_NUMBER["p"]) & (page.link_share < MOSTLY)].sum())
 
 
-def doubted(page: Measures, alone: Floats, asked: Floats, *, is_article: bool) -> Floats:
+def doubted(page: Measures, likely: Floats, found: Floats, *, is_article: bool) -> Floats:
     """The filter's choice on a page of prose, where trafilatura does not confirm it made up to half as likely.
 
     Their errors differ: the filter keeps teasers and boxes of unfamiliar kinds of sites, trafilatura omits parts of the
     text, so a long block becomes less unlikely. After the last block that it chose the text has probably ended.
-    Comments are left out unless trafilatura takes them for the text.
+    Comments and unlikely headings are left out unless trafilatura takes them for the text.
 
     Args:
-        alone, asked: the filter's choice without and with trafilatura's as a feature.
+        found: the share of each block that trafilatura chose.
     """
     from websearch_gateway.readers.extraction.blocks import TAG_NUMBER
 
-    np, words, found = page.np, page.words, page.found
-    likely: Floats = (alone + asked) / 2 if is_article else asked
+    np, words = page.np, page.words
     kept, prose = _kept_and_prose(page, likely)
     confirmed, least = (kept * found).sum(), FOUND_DECLARED if is_article else FOUND
     if prose < PROSE * kept.sum() or confirmed < least * kept.sum():
         return likely
-    less: Floats = likely * (1 - np.where(words < LONG, 0.5, 0.25) * (1 - found))
-    less[in_comments(page.outline) & (found < MOSTLY)] = 0
+    tags = page.tag[page.place]
+    whole = np.isin(tags, [TAG_NUMBER[tag] for tag in _WRITTEN_WHOLE])
+    less: Floats = likely * (1 - np.where(words < LONG, 0.5, 0.25) * (1 - found) * ~whole)
+    heading = np.isin(tags, [TAG_NUMBER[tag] for tag in _HEADINGS])
+    less[(found < MOSTLY) & (in_comments(page.outline) | (heading & (likely < _HEADS_PROSE)))] = 0
     chosen = np.flatnonzero((found > MOSTLY) & (words >= SHORTEST))
     if len(chosen) and confirmed >= MOSTLY * kept.sum():
         after = np.arange(len(words)) > chosen[-1]
-        less[
-            after & (found <= MOSTLY) & ~np.isin(page.tag[page.place], [TAG_NUMBER[tag] for tag in _WRITTEN_WHOLE])
-        ] *= 0.5
+        less[after & (found <= MOSTLY) & ~whole] *= 0.5
     return less
 
 
@@ -256,7 +274,7 @@ _LOWEST, _HIGHEST = 0.15, 0.6
 """The bounds of `threshold`."""
 _MOST = 0.5
 """The least share of words that are kept in an element that is kept as a whole."""
-_FOLLOWS = 0.1
+_FOLLOWS = 0.05
 """A table after kept text is kept if one of its blocks is more likely than this."""
 _WHOLE = frozenset(("ul", "ol", "dl", "table", "tr"))
 _MAIN_IDS = frozenset(("main-content", "page-content", "apicontent"))
@@ -275,8 +293,8 @@ _LEAST_CODE = 3
 _MOST_MAINS = 3
 _CRUMB = 0.05
 """The least likelihood of a block in the main element of a page of documentation that is kept."""
-_HEADS = 0.05
-"""A heading right above kept text is kept if it is more likely than this."""
+_HEADS, _HEADS_PROSE = 0.05, 0.25
+"""A heading right above kept text is kept if it is more likely than this; in prose also if trafilatura keeps it."""
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 

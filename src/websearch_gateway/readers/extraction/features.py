@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -29,54 +29,56 @@ if TYPE_CHECKING:
 
 _SIZES = (30, 100, 300, 1000)
 _LEVELS = 4
-_DESCRIBED = ("words", "share", "links", "found", "commas", "stops", "mean", "siblings")
+_DESCRIBED = ("words", "share", "links", "commas", "stops", "mean", "siblings")
 """The features of an element around a block, in the order of `Measures.described`."""
 _UPPER, _DIGITS = string.ascii_uppercase.encode(), string.digits.encode()
 _DEEPEST = 64
 
 
-def likelihoods(page: Measures, found: str | None) -> Floats:
-    """How likely each block belongs to the main text, from 0 to 1.
+def likelihoods(page: Measures) -> Floats:
+    """How likely each block belongs to the main text, from 0 to 1."""
+    trees = load("block_filter_alone")
+    return trees.probabilities(matrix(columns(page), trees.features))
+
+
+def reconsidered(page: Measures, alone: Floats, found: Floats, *, is_article: bool) -> Floats:
+    """The likelihoods in the light of those of other blocks, and of another extractor's choice.
 
     Args:
-        found: the text that another extractor chose, one block per line; None if it did not run: then the filter
-            judges that was trained without it.
+        alone: the likelihoods of the blocks by themselves.
+        found: the share of each block that the other extractor chose.
+        is_article: whether the page declares itself an article.
     """
+    trees = load("block_filter")
+    values = columns(page) | later_columns(page, alone, found, is_article=is_article)
+    return trees.probabilities(matrix(values, trees.features))
 
-    trees = load("block_filter_alone" if found is None else "block_filter")
-    return trees.probabilities(matrix(page, found or ""))
 
+def matrix(values: Mapping[str, Any], features: Sequence[str]) -> Floats:
+    """The features of each block: shape (blocks, features), float32."""
+    import numpy as np
 
-def matrix(page: Measures, found: str) -> Floats:
-    """The features of each block: shape (blocks, features), float32, in the order of `columns`."""
-    values = columns(page, found).values()
-    table: Floats = page.np.empty((len(values), len(page.words)), page.np.float32)
-    for row, column in zip(table, values, strict=True):
-        row[:] = column
+    table: Floats = np.empty((len(features), len(next(iter(values.values())))), np.float32)
+    for row, name in zip(table, features, strict=True):
+        row[:] = values[name]
     return table.T
 
 
-def columns(page: Measures, found: str) -> dict[str, Any]:
-    """Each feature by name, with one value per block.
-
-    Args:
-        found: the main text that another extractor chose, one block per line; "" for none.
-    """
-    page.compare(found)
-    own, context = page.fixed or (_own_columns(page) | _name_columns(page), context_columns(page))
-    page.fixed = own, context
-    return {
-        **own,
-        "found": page.found,
-        **_level_columns(page),
-        **_entry_columns(page),
-        **_neighbour_columns(page),
-        **_heading_columns(page),
-        **_alike_columns(page),
-        **_page_columns(page),
-        **context,
-        **opinion_columns(page),
-    }
+def columns(page: Measures) -> dict[str, Any]:
+    """Each feature of a block by itself by name, with one value per block."""
+    if not page.columns:
+        page.columns = {
+            **_own_columns(page),
+            **_name_columns(page),
+            **_level_columns(page),
+            **_entry_columns(page),
+            **_neighbour_columns(page),
+            **_heading_columns(page),
+            **_alike_columns(page),
+            **_page_columns(page),
+            **context_columns(page),
+        }
+    return page.columns
 
 
 def _own_columns(page: Measures) -> dict[str, Any]:
@@ -86,7 +88,6 @@ def _own_columns(page: Measures) -> dict[str, Any]:
         "words": page.words,
         "chars_per_word": page.chars / np.maximum(1, page.words),
         "link_share": page.link_share,
-        "found": page.found,
         "commas": page.commas,
         "stops": page.stops,
         "links": page.links,
@@ -164,7 +165,6 @@ def _neighbour_columns(page: Measures) -> dict[str, Any]:
         words = np.maximum(1, sums[:, 0])
         found[f"window{width}_words"] = sums[:, 0]
         found[f"window{width}_links"] = sums[:, 1] / words
-        found[f"window{width}_found"] = sums[:, 2] / words
     return found
 
 
@@ -178,7 +178,6 @@ def _heading_columns(page: Measures) -> dict[str, Any]:
     return {
         "since_heading": where - last,
         "heading_level": np.where(last >= 0, tags[last], 0),
-        "heading_found": np.where(last >= 0, page.found[last], -1),
         "since_h1": where - h1[0] if len(h1) else np.full(n, -999),
     }
 
@@ -191,7 +190,6 @@ def _alike_columns(page: Measures) -> dict[str, Any]:
     return {
         "alike_words": words,
         "alike_links": np.bincount(group, page.link_words)[group] / np.maximum(1, words),
-        "alike_found": np.bincount(group, page.found * page.words)[group] / np.maximum(1, words),
         "alike_count": np.bincount(group)[group],
     }
 
@@ -205,8 +203,7 @@ def _page_columns(page: Measures) -> dict[str, Any]:
         "page_words": total[0],
         "page_blocks": n,
         "page_links": total[1] / words,
-        "page_found": total[2] / words,
-        "page_stops": total[4] / n,
+        "page_stops": total[3] / n,
         **{f"page_{tag}": page.words[tags == TAG_NUMBER[tag]].sum() / words for tag in ("p", "li", "td", "pre")},
         "page_articles": (page.tag == TAG_NUMBER["article"]).sum(),
         "page_main": (page.tag == TAG_NUMBER["main"]).sum(),
@@ -242,9 +239,6 @@ _END_NAMES = {"foot": 1, "share": 6, "related": 7, "subscribe": 10, "card": 16, 
 _END_WORDS = {"subscribe": SUBSCRIBE, "share": SHARE, "replies": REPLIES, "related": RELATED, "contact": CONTACT}
 """The hints of `lexicon` that often stand in the names and in the short lines of what follows a text."""
 
-_OPINION = 0.5
-"""The share of a block from which on it counts as chosen by the other extractor."""
-
 _NEVER = 999
 
 
@@ -254,7 +248,6 @@ def context_columns(page: Measures) -> dict[str, Floats]:
     return {
         **_prose_columns(page, first, last),
         **_ending_columns(page, first, last),
-        **opinion_columns(page),
         **_section_columns(page),
         **_teaser_columns(page),
         **_candidate_columns(page),
@@ -308,26 +301,6 @@ def _ending_columns(page: Measures, first: int, last: int) -> dict[str, Floats]:
         **{name: where - begin[0] if len(begin) else np.full(len(where), -_NEVER) for name, begin in begins.items()},
         "levels_up": page.depth[page.place[middle]] - common,
         "levels_down": page.depth[page.place] - common,
-    }
-
-
-def opinion_columns(page: Measures) -> dict[str, Floats]:
-    """The way to the next and the last block that the other extractor chose, and how much of its choice follows."""
-    np = page.np
-    where = np.arange(len(page.words))
-    chosen = page.found >= _OPINION
-    long = np.flatnonzero(chosen & (page.words >= 5))
-    begin, end = (int(long[0]), int(long[-1]) + 1) if len(long) else (0, 0)
-    before = np.maximum.accumulate(np.where(chosen, where, -_NEVER))
-    after = np.minimum.accumulate(np.where(chosen, where, len(where) + _NEVER)[::-1])[::-1]
-    found, prose = page.running[:, 2], page.running[:, 0] - page.running[:, 1]
-    span = found[-1] / max(1.0, prose[end] - prose[begin])
-    return {
-        "found_follows": (found[-1] - found[1:]) / max(1.0, found[-1]),
-        "found_in_span": np.full(len(where), span),
-        "before_found": np.maximum(0, begin - where),
-        "since_found": np.minimum(_NEVER, where - before),
-        "until_found": np.minimum(_NEVER, after - where),
     }
 
 
@@ -418,6 +391,144 @@ def _candidate_columns(page: Measures) -> dict[str, Floats]:
         "candidate_depth": page.depth[page.place] - page.depth[best],
         "candidate_share": np.full(len(tags), page.sums[best, 0] / max(1.0, page.running[-1, 0])),
     }
+
+
+_LIKELY = 0.6
+"""The likelihood from which on a block is taken for a part of the text."""
+
+_CHOSEN = 0.5
+"""The share of a block from which on it counts as chosen by the other extractor."""
+
+_SENTENCE, _LINE = 8, 5
+"""The least number of words of a block that says where the text begins and ends, by its likelihood or that choice."""
+
+
+def later_columns(page: Measures, alone: Floats, found: Floats, *, is_article: bool) -> dict[str, Any]:
+    """Each feature of a block among the others by name, with one value per block.
+
+    Args:
+        alone: how likely each block is by itself.
+        found: the share of each block that another extractor chose.
+    """
+    return {
+        **_likely_columns(page, alone),
+        **_likely_around_columns(page, alone),
+        **_found_columns(page, found),
+        **_agreement_columns(page, alone, found),
+        "declared": page.np.full(len(alone), float(is_article)),
+    }
+
+
+def _likely_columns(page: Measures, alone: Floats) -> dict[str, Any]:
+    """The likelihoods of a block and of those beside it, and the way to the likely ones."""
+    np, n = page.np, len(alone)
+    where = np.arange(n)
+    likely = (alone > _LIKELY) & (page.words >= _SENTENCE)
+    places = np.flatnonzero(likely)
+    first, last = (places[0], places[-1]) if len(places) else (0, n - 1)
+    tags = page.tag[page.place]
+    heading = np.maximum.accumulate(np.where(np.isin(tags, _HEADINGS), where, -1))
+    return {
+        "likely": alone,
+        **_beside("likely", alone, 3, np),
+        "likely_heading": np.where(heading >= 0, alone[np.maximum(0, heading)], -1),
+        "since_last_likely": where - last,
+        "since_first_likely": where - first,
+        "gap_before": np.minimum(99, where - np.maximum.accumulate(np.where(likely, where, -99))),
+        "gap_after": np.minimum(99, np.minimum.accumulate(np.where(likely, where, n + 99)[::-1])[::-1] - where),
+    }
+
+
+def _likely_around_columns(page: Measures, alone: Floats) -> dict[str, Any]:
+    """How likely the words before, after and around a block are."""
+    np, n, words = page.np, len(alone), page.words
+    where = np.arange(n)
+    running = np.zeros((n + 1, 2))
+    np.cumsum(np.column_stack([words, words * alone]), axis=0, out=running[1:])
+    total = max(1.0, running[-1, 1])
+    columns = {
+        "likely_before": running[:-1, 1] / total,
+        "likely_after": (running[-1, 1] - running[1:, 1]) / total,
+        "likely_words": np.full(n, running[-1, 1]),
+    }
+    for name, before, after in _STRETCHES:
+        low = where + 1 if before < 0 else np.maximum(0, where - before)
+        high = where if after < 0 else np.minimum(n, where + after + 1)
+        part = running[high] - running[low]
+        columns[f"likely_{name}"] = part[:, 1] / np.maximum(1, part[:, 0])
+    sums, at = running[page.end] - running[page.start], page.place
+    for level in range(_LEVELS):
+        columns[f"likely_up{level}"] = sums[at, 1] / np.maximum(1, sums[at, 0])
+        columns[f"likely_up{level}_share"] = sums[at, 1] / total
+        at = page.parent[at]
+    group = page.alike[page.place]
+    columns["likely_alike"] = np.bincount(group, words * alone)[group] / np.maximum(1, np.bincount(group, words)[group])
+    return columns
+
+
+_STRETCHES = (
+    *(("window2", 2, 2), ("window5", 5, 5), ("window15", 15, 15)),
+    *(("next5", -1, 5), ("next20", -1, 20), ("last5", 5, -1), ("last20", 20, -1)),
+)
+"""Blocks before and after a block; -1: also without the block itself."""
+
+
+def _found_columns(page: Measures, found: Floats) -> dict[str, Any]:
+    """The other extractor's choice in a block, beside it, and in the elements around it."""
+    np, n, words = page.np, len(found), page.words
+    where = np.arange(n)
+    running = np.concatenate([[0.0], np.cumsum(found * words)])
+    sums = (running[page.end] - running[page.start]) / np.maximum(1, page.sums[:, 0])
+    group, tags = page.alike[page.place], page.tag[page.place]
+    heading = np.maximum.accumulate(np.where(np.isin(tags, _HEADINGS), where, -1))
+    chosen = found >= _CHOSEN
+    before = np.maximum.accumulate(np.where(chosen, where, -_NEVER))
+    after = np.minimum.accumulate(np.where(chosen, where, n + _NEVER)[::-1])[::-1]
+    columns = {
+        "found": found,
+        **_beside("found", found, 2, np),
+        "found_heading": np.where(heading >= 0, found[np.maximum(0, heading)], -1),
+        "found_alike": np.bincount(group, found * words)[group] / np.maximum(1, np.bincount(group, words)[group]),
+        "found_page": np.full(n, running[-1] / max(1.0, words.sum())),
+        "found_follows": (running[-1] - running[1:]) / max(1.0, running[-1]),
+        "since_found": np.minimum(_NEVER, where - before),
+        "until_found": np.minimum(_NEVER, after - where),
+    }
+    for width in (3, 8, 20):
+        low, high = np.maximum(0, where - width), np.minimum(n, where + width + 1)
+        some = np.maximum(1, page.running[high, 0] - page.running[low, 0])
+        columns[f"found_window{width}"] = (running[high] - running[low]) / some
+    at = page.place
+    for level in range(_LEVELS):
+        columns[f"found_up{level}"] = sums[at]
+        at = page.parent[at]
+    return columns
+
+
+def _agreement_columns(page: Measures, alone: Floats, found: Floats) -> dict[str, Any]:
+    """Where the other extractor's choice begins and ends, and how far it agrees with what is likely."""
+    np, n, words = page.np, len(found), page.words
+    where = np.arange(n)
+    prose = page.running[:, 0] - page.running[:, 1]
+    long = np.flatnonzero((found > _CHOSEN) & (words >= _LINE))
+    first, last = (long[0], long[-1]) if len(long) else (-1, -1)
+    both = np.cumsum(words * alone * found)
+    return {
+        "found_in_span": np.full(n, (found * words).sum() / max(1.0, prose[last + 1] - prose[first])),
+        "since_first_found": where - first if first >= 0 else np.full(n, -_NEVER),
+        "since_last_found": where - last if last >= 0 else np.full(n, -_NEVER),
+        "both_follow": (both[-1] - both) / max(1.0, both[-1]),
+        "both_of_likely": np.full(n, both[-1] / max(1.0, (words * alone).sum())),
+        "both_of_found": np.full(n, both[-1] / max(1.0, (words * found).sum())),
+    }
+
+
+def _beside(name: str, values: Floats, farthest: int, np: Any) -> dict[str, Any]:
+    """The value of each of the nearest blocks, -1 beyond the page."""
+    n, beyond = len(values), np.full(farthest, -1.0)
+    padded = np.concatenate([beyond, values, beyond])
+    places = [place for place in range(-farthest, farthest + 1) if place]
+    return {f"{name}{place:+}": padded[farthest + place : farthest + place + n] for place in places}
 
 
 MOST_LEAVES = 16
