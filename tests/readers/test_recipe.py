@@ -9,14 +9,6 @@ import pytest
 
 from tests.recipe import copied, insert, suite
 
-ROW = """
-def _piertalk(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.piertalk import PierTalk
-
-    return parts.api(PierTalk())
-
-
-"""
 CASE = """    "piertalk": Case(
         PierTalk,
         "https://talk.pier.example/item?id=900",
@@ -40,8 +32,7 @@ def add_site(copy: Path) -> None:
     code = (readers / "sites" / "hackernews.py").read_text().replace("HackerNews", "PierTalk")
     code = code.replace("news.ycombinator.com", "talk.pier.example").replace("hn.algolia.com", "api.pier.example")
     (readers / "sites" / "piertalk.py").write_text(code.replace("hackernews", "piertalk"))
-    insert(readers / "__init__.py", "def _arxiv(parts", ROW.lstrip())
-    insert(readers / "__init__.py", "    _arxiv,", "    _piertalk,  # threads\n")
+    insert(readers / "__init__.py", '    _site("arxiv.', '    _site("piertalk.PierTalk"),  # threads\n')
     replies = copy / "tests" / "readers" / "replies"
     shutil.copy(replies / "hackernews.json", replies / "piertalk.json")
     cases = copy / "tests" / "readers" / "conftest.py"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -56,69 +57,28 @@ def _wikipedia(parts: Parts) -> SourceReader:
     return parts.api(Wikipedia(pace=WITH_CONTACT if parts.tells_contact else ANONYMOUS))
 
 
-def _github_issues(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.github import GitHubIssues
+def _site(source: str, *, needs_token: bool = False) -> Callable[[Parts], SourceReader]:
+    """The row of a class in `sites/`; `needs_token`: it has a field for GitHub's token."""
 
-    return parts.api(GitHubIssues(token=parts.github_token))
+    def make(parts: Parts) -> SourceReader:
+        module, _, name = source.partition(".")
+        of_class = getattr(import_module(f"websearch_gateway.readers.sites.{module}"), name)
+        return parts.api(of_class(token=parts.github_token) if needs_token else of_class())
 
-
-def _github_discussions(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.github import GitHubDiscussions
-
-    return parts.api(GitHubDiscussions(token=parts.github_token))
-
-
-def _github_files(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.github import GitHubFiles
-
-    return parts.api(GitHubFiles(token=parts.github_token))
-
-
-def _stackexchange(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.stackexchange import StackExchange
-
-    return parts.api(StackExchange())
-
-
-def _hackernews(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.hackernews import HackerNews
-
-    return parts.api(HackerNews())
-
-
-def _arxiv(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.arxiv import ArXiv
-
-    return parts.api(ArXiv())
-
-
-def _reddit(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.reddit import Reddit
-
-    return parts.api(Reddit())
-
-
-def _youtube(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.sites.youtube import YouTube
-
-    return parts.api(YouTube())
-
-
-def _html(parts: Parts) -> SourceReader:
-    return parts.pages
+    return make
 
 
 READERS: Sequence[Callable[[Parts], SourceReader]] = (
     _wikipedia,  # articles in every language
-    _github_issues,  # and pull requests
-    _github_discussions,  # with GITHUB_TOKEN
-    _github_files,  # files and READMEs
-    _stackexchange,  # questions with their answers
-    _hackernews,  # threads
-    _arxiv,  # abstract and full text
-    _reddit,  # threads and subreddits, through their feeds
-    _youtube,  # transcripts, with the extra of this name
-    _html,  # any page, hence the last
+    _site("github.GitHubIssues", needs_token=True),  # and pull requests
+    _site("github.GitHubDiscussions", needs_token=True),  # with GITHUB_TOKEN
+    _site("github.GitHubFiles", needs_token=True),  # files and READMEs
+    _site("stackexchange.StackExchange"),  # questions with their answers
+    _site("hackernews.HackerNews"),  # threads
+    _site("arxiv.ArXiv"),  # abstract and full text
+    _site("reddit.Reddit"),  # threads and subreddits, through their feeds
+    _site("youtube.YouTube"),  # transcripts, with the extra of this name
+    lambda parts: parts.pages,  # any page, hence the last
 )
 
 

@@ -582,7 +582,6 @@ def _is_zero_percent(length: str) -> bool:
 
 _INK = frozenset({"color", "text-fill-color", "background", "background-image", "background-clip"})
 _FONT = frozenset({"font", "font-size"})
-_INHERITED = _INK | _FONT
 _HELPERS = _MOVEMENT | {
     *("position", "overflow", "contain", "backface-visibility", "padding", "padding-top", "padding-bottom"),
 }
