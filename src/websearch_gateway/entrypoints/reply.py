@@ -213,13 +213,18 @@ def fit_answer(response: A, tokens: int) -> A:
 
 def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
     """The nearest answers that fit."""
-    kept: list[SimilarAnswer] = first_fitting(tokens * BYTES_PER_TOKEN - OWN_WARNING, found.results)
-    if not (cut := len(found.results) - len(kept)):
-        return found
-    warning = (
-        f"{cut} answers are left out to fit the reply: ask for fewer with `limit`, or one of the questions itself."
-    )
-    return found.model_copy(update=with_warning({"results": tuple(kept)}, found.warnings, warning))
+    warning = "{} answers are left out to fit the reply: ask for fewer with `limit`, or one of the questions itself."
+    return _first_of(found, "results", tokens, warning)
+
+
+def _first_of(response: R, field: str, tokens: int, warning: str) -> R:
+    """`response` with the first items of its list that fit; `warning` tells how many are missing."""
+    items = getattr(response, field)
+    kept = first_fitting(tokens * BYTES_PER_TOKEN - OWN_WARNING, items)
+    if not (cut := len(items) - len(kept)):
+        return response
+    warnings = getattr(response, "warnings", ())
+    return response.model_copy(update=with_warning({field: tuple(kept)}, warnings, warning.format(cut)))
 
 
 def _citations_of(response: SearchResponse, length: int) -> list[Citation]:
@@ -304,11 +309,8 @@ def fit_outline(response: DocsReadResponse, tokens: int) -> DocsReadResponse:
 
 def fit_sites(response: DocsSites, tokens: int) -> DocsSites:
     """The first sites that fit."""
-    kept = first_fitting(tokens * BYTES_PER_TOKEN - OWN_WARNING, response.sites)
-    if not (cut := len(response.sites) - len(kept)):
-        return response
-    warning = f"{cut} more are left out to fit the reply; search_docs searches these too."
-    return response.model_copy(update={"sites": tuple(kept), "warnings": (warning,)})
+    warning = "{} more are left out to fit the reply; search_docs searches these too."
+    return _first_of(response, "sites", tokens, warning)
 
 
 def fit_docs_status(response: DocsStatus, tokens: int) -> DocsStatus:
