@@ -128,8 +128,11 @@ async def test_a_flapping_provider_is_left_alone_and_found_again(gateway: Open, 
             assert status(opened, "serper").breaker == "closed"
 
 
+QUESTIONS = 200
+
+
 @pytest.mark.parametrize("failures", [NEVER, 5], ids=["without breakers", "with breakers"])
-async def test_five_hundred_questions_to_dead_upstreams_make_at_most_550_calls_of_each(
+async def test_dead_upstreams_are_asked_at_most_a_tenth_more_often_than_there_are_questions(
     gateway: Open, sandbox: Sandbox, failures: int
 ) -> None:
     """The promise of the retry budget, for a process; the breakers' is far below it."""
@@ -143,12 +146,12 @@ async def test_five_hundred_questions_to_dead_upstreams_make_at_most_550_calls_o
             return await ask(opened, number)
 
     async with gateway(search_providers="duckduckgo", breaker_failures=failures) as opened:
-        outcomes = await asyncio.gather(*(one(opened, number) for number in range(500)))
+        outcomes = await asyncio.gather(*(one(opened, number) for number in range(QUESTIONS)))
     assert all(isinstance(outcome, Exhausted) for outcome in outcomes)
     calls = {name: sandbox.calls(name) for name in names}
     retries = 10  # what the budget holds, and no success fills it again
-    most = 500 * len(names) + retries if failures == NEVER else 100
-    assert all(0 < count <= 550 for count in calls.values())
+    most = QUESTIONS * len(names) + retries if failures == NEVER else 100
+    assert all(0 < count <= 1.1 * QUESTIONS for count in calls.values())
     assert sum(calls.values()) <= most
 
 
