@@ -17,9 +17,7 @@ from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeout
 from websearch_gateway.models import Deadline
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from websearch_gateway.net.fetch import Fetched, Sending
+    from websearch_gateway.net.fetch import Fetched
     from websearch_gateway.ports import Vectors
 
 
@@ -325,28 +323,6 @@ class TextQuery:
 
     phrases: tuple[str, ...]
     any: bool = False
-
-
-class Fetch(Protocol):
-    """One request to a web server, as `net.fetch.Fetcher` makes it."""
-
-    async def fetch(
-        self,
-        url: str,
-        deadline: Deadline,
-        *,
-        accept: str = ...,
-        headers: Mapping[str, str] | None = ...,
-        max_bytes: int = ...,
-        follow: bool = ...,
-        sending: Sending | None = ...,
-    ) -> Fetched:
-        """See `net.fetch.Fetcher.fetch`."""
-        ...
-
-    async def download(self, url: str, path: Path, deadline: Deadline, *, max_bytes: int) -> None:
-        """See `net.fetch.Fetcher.download`."""
-        ...
 
 
 class Run(Protocol):

@@ -14,9 +14,10 @@ from typing import Any, Literal
 from urllib.parse import quote, urldefrag, urlsplit
 
 from websearch_gateway.docs_index.crawl.scope import canonical
-from websearch_gateway.docs_index.models import Fetch, Run, quoted
+from websearch_gateway.docs_index.models import Run, quoted
 from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError, shown
 from websearch_gateway.models import Deadline
+from websearch_gateway.net.fetch import Fetcher
 
 LOOK_UP_SECONDS = 15.0
 MAX_REPLY_BYTES = 20_000_000
@@ -105,7 +106,7 @@ def _refuse(ecosystem: Ecosystem, text: str) -> Package:
 class Registries:
     """The registries of packages: the addresses before their own paths."""
 
-    fetcher: Fetch
+    fetcher: Fetcher
     workers: Run
     pypi: str
     npm: str

@@ -58,7 +58,8 @@ MOST_PARENTS = 8
 USER_FILES = (
     *("~/.pip/pip.conf", "~/.config/pip/pip.conf", "~/Library/Application Support/pip/pip.conf", "/etc/pip.conf"),
     *("~/.config/uv/uv.toml", "/etc/uv/uv.toml", "~/.config/pdm/config.toml"),
-    *("~/.npmrc", "~/.yarnrc", "~/.yarnrc.yml", "~/.bunfig.toml"),
+    *("~/.npmrc", "/etc/npmrc", "/usr/etc/npmrc", "/usr/local/etc/npmrc"),
+    *("~/.yarnrc", "~/.yarnrc.yml", "~/.bunfig.toml"),
 )
 _PROJECT_FILES = (
     *("pyproject.toml", "uv.toml", "pdm.toml", "Pipfile", "pip.conf", "pip.ini", ".venv/pip.conf"),
@@ -236,7 +237,7 @@ def _read_indexes(path: Path, pypi: Origins, npm: Origins) -> None:
                 _note_npm(npm, f"@{scope.lstrip('@')}" if scope else "", url, shown)
     elif name in ("pyproject.toml", "uv.toml", "pdm.toml", "config.toml", "Pipfile"):
         _read_python(_parsed(path, tomllib.loads), pypi, shown)
-    elif name in (".npmrc", ".yarnrc"):
+    elif name in (".npmrc", "npmrc", ".yarnrc"):
         for line in map(str.strip, _read(path).splitlines()):
             if match := _NPMRC_LINE.match(line):
                 _note_npm(npm, match[1] or "", match[2], shown)

@@ -38,7 +38,6 @@ from websearch_gateway.docs_index.models import (
     BrowserUse,
     CrawlOptions,
     CrawlProgress,
-    Fetch,
     Owner,
     ReadDocument,
     Run,
@@ -58,6 +57,7 @@ from websearch_gateway.errors import (
     StateUnavailable,
 )
 from websearch_gateway.models import UNLIMITED, Deadline
+from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.ports import Embedder
 
 ARCHIVE_SECONDS = 600.0
@@ -82,7 +82,7 @@ class CrawlRunner:
     """
 
     store: SqlDocs
-    fetcher: Fetch
+    fetcher: Fetcher
     workers: Run
     unpackers: Run
     read: ReadDocument

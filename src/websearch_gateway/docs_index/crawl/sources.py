@@ -15,17 +15,17 @@ from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 from websearch_gateway.docs_index.crawl import listing
 from websearch_gateway.docs_index.crawl.listing import MAX_PAGE_BYTES, Defined, folder_pages, media_type, most_bytes
 from websearch_gateway.docs_index.crawl.scope import LeftOut, Scope, canonical, without_copies
-from websearch_gateway.docs_index.models import Booking, Fetch, Run, UrlTask
+from websearch_gateway.docs_index.models import Booking, Run, UrlTask
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import SearchError, SearchFetchError
 from websearch_gateway.models import UNLIMITED, Deadline
-from websearch_gateway.net.fetch import PRODUCT, Fetched
+from websearch_gateway.net.fetch import PRODUCT, Fetched, Fetcher
 from websearch_gateway.text.urls import crawl_delay, may_read_each, refused_by
 
 AT_ONCE = 2
@@ -175,7 +175,7 @@ class RobotsTxt:
     def __init__(
         self,
         store: SqlDocs,
-        fetcher: Fetch,
+        fetcher: Fetcher,
         workers: Run,
         pace: HostPace,
         call: Deadline = UNLIMITED,
@@ -272,51 +272,11 @@ Note = Callable[[str], Awaitable[None]]
 _log = logging.getLogger(__name__)
 
 
-class Source(Protocol):
-    """A source of documents for a crawl."""
-
-    @property
-    def waiting(self) -> str:
-        """The reason why it waits, for people; "" if it does not wait."""
-        ...
-
-    @property
-    def left_out(self) -> LeftOut:
-        """The addresses that were found and never become pages."""
-        ...
-
-    @property
-    def follows(self) -> bool:
-        """Whether links of its documents lead to further ones of it."""
-        ...
-
-    async def seeds(self) -> tuple[list[str], Defined]:
-        """The addresses to start with, and an inventory's definitions for them.
-
-        Raises:
-            SearchError: the source cannot be used at all.
-        """
-        ...
-
-    async def inventory(self, folder: str) -> Defined:
-        """The definitions in the inventory of a folder of the site; empty if there is none."""
-        ...
-
-    async def allowed(self, urls: Sequence[str]) -> list[bool]:
-        """Whether each address may be fetched."""
-        ...
-
-    async def fetch(self, task: UrlTask) -> Fetched:
-        """The document; with status 304 and no body if it has not changed since the task's last fetch.
-
-        Raises:
-            SearchFetchError, SearchTimeoutError: no document; `details` holds the `status` or the `location`.
-        """
-        ...
-
-
 class WebSource:
     """A web server, with polite requests.
+
+    `waiting` says for people why it waits, "" if it does not; `follows` whether links of its documents lead to further
+    ones of it. `left_out` are the addresses that were found and never become pages.
 
     Args:
         headers: sent with every request: all addresses in scope are of one origin.
@@ -326,7 +286,7 @@ class WebSource:
         self,
         start: str,
         scope: Scope,
-        fetcher: Fetch,
+        fetcher: Fetcher,
         workers: Run,
         pace: HostPace,
         robots: RobotsTxt,
@@ -353,7 +313,13 @@ class WebSource:
 
     async def seeds(self) -> tuple[list[str], Defined]:
         """The start URL and the pages in llms.txt, objects.inv and the sitemaps, or else in a search index or in
-        llms-full.txt, whose text is theirs. If llms-full.txt is the start URL, its pages alone."""
+        llms-full.txt, whose text is theirs. If llms-full.txt is the start URL, its pages alone.
+
+        The second value are the definitions of an inventory.
+
+        Raises:
+            SearchError: the source cannot be used at all.
+        """
         await self._note(f"{self._scope.origin}/robots.txt")
         await self._robots.open()
         if not self.follows:
@@ -377,15 +343,22 @@ class WebSource:
         return await asyncio.to_thread(without_copies, dict.fromkeys((start, *found))), defined
 
     async def inventory(self, folder: str) -> Defined:
+        """The definitions in the inventory of a folder of the site; empty if there is none."""
         listed = await self._published(f"{folder}objects.inv")
         defined = await _definitions(self._workers, self._scope, listed.body, folder) if listed else {}
         await self._note("")
         return defined
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
+        """Whether each address may be fetched."""
         return await self._robots.allowed(urls)
 
     async def fetch(self, task: UrlTask) -> Fetched:
+        """The document; with status 304 and no body if it has not changed since the task's last fetch.
+
+        Raises:
+            SearchFetchError, SearchTimeoutError: no document; `details` holds the `status` or the `location`.
+        """
         if (text := self._texts.get(task.url)) is not None:
             return Fetched(task.url, task.url, 200, {}, text, "text/markdown", "utf-8")
         if f"{listing.FULL_TEXT}!/" in task.url:
@@ -483,7 +456,7 @@ class WebSource:
 
 
 class FolderSource:
-    """The documents below a folder. The address of a file is `base` and its path."""
+    """The documents below a folder, as `WebSource`. The address of a file is `base` and its path."""
 
     waiting = ""
     follows = True
@@ -554,6 +527,10 @@ class FolderSource:
         if not path.is_relative_to(root) or not path.is_file():
             raise FileNotFoundError
         return path
+
+
+Source = WebSource | FolderSource
+"""A source of documents for a crawl."""
 
 
 def body_hash(body: bytes) -> str:

@@ -11,10 +11,10 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -28,6 +28,7 @@ from websearch_gateway.results import (
     DocsSearchResponse,
     DocsSites,
     DocsStatus,
+    WireModel,
 )
 from websearch_gateway.settings import Settings, config_path
 
@@ -38,18 +39,33 @@ if TYPE_CHECKING:
     from websearch_gateway.docs_index.packages import Package
 
 
+R = TypeVar("R", bound=WireModel)
+
+
+def _within(
+    call: Callable[[Gateway], Awaitable[R]], show: Callable[[R], None], as_json: bool, config: Path | None
+) -> R:
+    """Run one call of a gateway that is opened for it, and print the result."""
+
+    async def act(settings: Settings) -> R:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            return await call(gateway)
+
+    return run(act, show, as_json=as_json, config=config)
+
+
 def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """List every site, of every status."""
     from websearch_gateway.entrypoints.cli.render_docs import show_sites
 
-    async def look(settings: Settings) -> DocsSites:
-        from websearch_gateway.app import open_gateway
+    async def look(gateway: Gateway) -> DocsSites:
         from websearch_gateway.docs_index.library import listed
 
-        async with open_gateway(settings) as gateway:
-            return await listed(gateway.docs, await gateway.docs.store.versions())
+        return await listed(gateway.docs, await gateway.docs.store.versions())
 
-    run(look, show_sites, as_json=as_json, config=config)
+    _within(look, show_sites, as_json, config)
 
 
 def status(
@@ -61,15 +77,13 @@ def status(
     """Show how far crawls are, which pages failed and why, and which process crawls."""
     from websearch_gateway.entrypoints.cli.render_docs import show_status
 
-    async def look(settings: Settings) -> DocsStatus:
-        from websearch_gateway.app import open_gateway
+    async def look(gateway: Gateway) -> DocsStatus:
         from websearch_gateway.docs_index.library import full_statuses
 
-        async with open_gateway(settings) as gateway:
-            found = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
-            return await full_statuses(gateway.docs, found)
+        found = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
+        return await full_statuses(gateway.docs, found)
 
-    run(look, show_status, as_json=as_json, config=config)
+    _within(look, show_status, as_json, config)
 
 
 def search(
@@ -84,13 +98,10 @@ def search(
     """Find the sections that answer a query."""
     from websearch_gateway.entrypoints.cli.render_docs import show_hits
 
-    async def look(settings: Settings) -> DocsSearchResponse:
-        from websearch_gateway.app import open_gateway
+    async def look(gateway: Gateway) -> DocsSearchResponse:
+        return await gateway.search_docs(query, site_id=site, label=version, limit=limit, max_tokens=max_tokens)
 
-        async with open_gateway(settings) as gateway:
-            return await gateway.search_docs(query, site_id=site, label=version, limit=limit, max_tokens=max_tokens)
-
-    run(look, show_hits, as_json=as_json, config=config)
+    _within(look, show_hits, as_json, config)
 
 
 def read(
@@ -105,23 +116,21 @@ def read(
     """Read a section or a page from the index."""
     from websearch_gateway.entrypoints.cli.render_docs import show_section
 
-    async def look(settings: Settings) -> DocsReadResponse:
-        from websearch_gateway.app import open_gateway
+    async def look(gateway: Gateway) -> DocsReadResponse:
         from websearch_gateway.docs_index.library import read_docs
 
         is_url = "://" in place
-        async with open_gateway(settings) as gateway:
-            return await read_docs(
-                gateway.docs,
-                section_id=None if is_url else place,
-                url=place if is_url else None,
-                label=version,
-                around=around,
-                max_tokens=max_tokens,
-                outline=outline,
-            )
+        return await read_docs(
+            gateway.docs,
+            section_id=None if is_url else place,
+            url=place if is_url else None,
+            label=version,
+            around=around,
+            max_tokens=max_tokens,
+            outline=outline,
+        )
 
-    run(look, show_section, as_json=as_json, config=config)
+    _within(look, show_section, as_json, config)
 
 
 _AGE = re.compile(r"(\d{1,5})([mhd])")
@@ -172,25 +181,22 @@ def add(
     from websearch_gateway.entrypoints.cli.docs import add_project, at_its_version
     from websearch_gateway.entrypoints.cli.render_docs import show_status
 
-    async def act(settings: Settings) -> DocsStatus:
-        from websearch_gateway.app import open_gateway
-
+    async def act(gateway: Gateway) -> DocsStatus:
         options: dict[str, Any] = {"max_pages": max_pages, "delay": delay, "browser": browser, "base_url": base_url}
         options |= {"include": tuple(include or ()) or None, "exclude": tuple(exclude or ()) or None}
         options["headers"] = tuple(_header(line) for line in header or ()) or None
         options = {name: value for name, value in options.items() if value is not None}
         crawled = partial(_crawled, background=background, config=config, as_json=as_json, discards=True)
-        async with open_gateway(settings) as gateway:
-            if source is None:
-                return await add_project(gateway, project or ".", options, crawled, version, yes=yes, as_json=as_json)
-            place = await at_its_version(gateway, source, project)
-            site, note = await gateway.add_docs(place, name, version or label, **options)
-            status = await crawled(gateway, [site], shlex.join([*_ADD, place, site.name, site.label]))
-            return status.model_copy(update={"message": f"{note} {status.message}".strip()})
+        if source is None:
+            return await add_project(gateway, project or ".", options, crawled, version, yes=yes, as_json=as_json)
+        place = await at_its_version(gateway, source, project)
+        site, note = await gateway.add_docs(place, name, version or label, **options)
+        status = await crawled(gateway, [site], shlex.join([*_ADD, place, site.name, site.label]))
+        return status.model_copy(update={"message": f"{note} {status.message}".strip()})
 
     if source is None and project is None:
         raise typer.BadParameter("give a source, or --project", param_hint="SOURCE")
-    _failing(run(act, show_status, as_json=as_json, config=config))
+    _failing(_within(act, show_status, as_json, config))
 
 
 def update(
@@ -205,16 +211,13 @@ def update(
     """Refresh sites. Until that is done, searches find the old pages."""
     from websearch_gateway.entrypoints.cli.render_docs import show_status
 
-    async def act(settings: Settings) -> DocsStatus:
-        from websearch_gateway.app import open_gateway
+    async def act(gateway: Gateway) -> DocsStatus:
+        sites = await _meant(gateway, site, label, every=every, stale=stale)
+        which = ["--stale", stale] if stale else [site, *filter(None, [label])] if site else ["--all"]
+        again = f"websearch-gateway docs update {shlex.join(which)}"
+        return await _crawled(gateway, sites, again, background=background, config=config, as_json=as_json)
 
-        async with open_gateway(settings) as gateway:
-            sites = await _meant(gateway, site, label, every=every, stale=stale)
-            which = ["--stale", stale] if stale else [site, *filter(None, [label])] if site else ["--all"]
-            again = f"websearch-gateway docs update {shlex.join(which)}"
-            return await _crawled(gateway, sites, again, background=background, config=config, as_json=as_json)
-
-    _failing(run(act, show_status, as_json=as_json, config=config))
+    _failing(_within(act, show_status, as_json, config))
 
 
 def delete(
@@ -228,23 +231,21 @@ def delete(
 ) -> None:
     """Remove a site, or one version of it, from the index."""
 
-    async def act(settings: Settings) -> DocsStatus:
-        from websearch_gateway.app import open_gateway
+    async def act(gateway: Gateway) -> DocsStatus:
         from websearch_gateway.docs_index.library import statuses
 
-        async with open_gateway(settings) as gateway:
-            found = await gateway.docs.find(site, label)
-            if len(found) > 1 and not yes:
-                labels = ", ".join(version.label for version in found)
-                if as_json or not sys.stdin.isatty():
-                    raise SearchValidationError(f"{site} has several versions: {labels}. Name one, or use --yes.")
-                if not typer.confirm(f"Delete the versions {labels} of {site}?"):
-                    raise SearchValidationError("Nothing was deleted.")
-            for version in found:
-                await gateway.docs.delete(version)
-            return statuses(found, message=f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
+        found = await gateway.docs.find(site, label)
+        if len(found) > 1 and not yes:
+            labels = ", ".join(version.label for version in found)
+            if as_json or not sys.stdin.isatty():
+                raise SearchValidationError(f"{site} has several versions: {labels}. Name one, or use --yes.")
+            if not typer.confirm(f"Delete the versions {labels} of {site}?"):
+                raise SearchValidationError("Nothing was deleted.")
+        for version in found:
+            await gateway.docs.delete(version)
+        return statuses(found, message=f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
 
-    run(act, lambda status: typer.echo(status.message), as_json=as_json, config=config)
+    _within(act, lambda status: typer.echo(status.message), as_json, config)
 
 
 def export(
@@ -257,17 +258,15 @@ def export(
     """Write a site with its vectors into a file that other machines import."""
     from websearch_gateway.entrypoints.cli.render_docs import show_status
 
-    async def act(settings: Settings) -> DocsStatus:
-        from websearch_gateway.app import open_gateway
+    async def act(gateway: Gateway) -> DocsStatus:
         from websearch_gateway.docs_index.library import statuses
         from websearch_gateway.docs_index.transfer import export_site
 
-        async with open_gateway(settings) as gateway:
-            found = await gateway.docs.find_one(site, label)
-            count = await export_site(gateway.docs, found, gateway.embedder.name, file)
-            return statuses([found], message=f"Wrote {count:,} pages ({file.stat().st_size / 1e6:.1f} MB) to {file}.")
+        found = await gateway.docs.find_one(site, label)
+        count = await export_site(gateway.docs, found, gateway.embedder.name, file)
+        return statuses([found], message=f"Wrote {count:,} pages ({file.stat().st_size / 1e6:.1f} MB) to {file}.")
 
-    run(act, show_status, as_json=as_json, config=config)
+    _within(act, show_status, as_json, config)
 
 
 def import_file(
@@ -278,15 +277,13 @@ def import_file(
     """Read a site that another machine exported. It is searchable at once, offline."""
     from websearch_gateway.entrypoints.cli.render_docs import show_status
 
-    async def act(settings: Settings) -> DocsStatus:
-        from websearch_gateway.app import open_gateway
+    async def act(gateway: Gateway) -> DocsStatus:
         from websearch_gateway.docs_index.library import statuses
         from websearch_gateway.docs_index.transfer import import_site
 
-        async with open_gateway(settings) as gateway:
-            return statuses([await import_site(gateway.docs, gateway.embedder.name, file)])
+        return statuses([await import_site(gateway.docs, gateway.embedder.name, file)])
 
-    run(act, show_status, as_json=as_json, config=config)
+    _within(act, show_status, as_json, config)
 
 
 def work(config: ConfigOption = None) -> None:
