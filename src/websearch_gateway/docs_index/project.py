@@ -390,7 +390,7 @@ def _locked(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         listed = _parsed(folder / lock, tomllib.loads)
         for package in map(table_of, [*_list(listed.get("package")), *_list(listed.get("packages"))]):
             if isinstance(name := package.get("name"), str):
-                yield _spelt(name), {"lock": lock, **package}
+                yield _spelt(name), {**package, "lock": lock}
 
 
 def _note_locked(name: str, package: Mapping[str, Any], pypi: Origins) -> None:
