@@ -1,4 +1,4 @@
-"""Pages that declare themselves articles."""
+"""What the markup of a page says of it: its own title, and whether it is an article."""
 
 import pytest
 
@@ -31,3 +31,16 @@ def test_articles_are_recognised_by_open_graph_json_ld_or_microdata_but_threads_
     root = page.parse(f"<html><head></head><body>{markup}{TEXT}</body></html>")
     assert root is not None
     assert declares_article(root) is is_article
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "own"),
+    [
+        ("JSDoc: Class: Table", "Class: Table", "Class: Table"),
+        ("API - Heron", "API", "API"),
+        ("How to read: a table", "table", "How to read: a table"),
+    ],
+)
+def test_the_title_of_a_page_is_its_heading_where_a_site_is_named_beside_it(title: str, heading: str, own: str) -> None:
+    root = page.parse(f"<html><head><title>{title}</title></head><body><main><h1>{heading}</h1></main></body></html>")
+    assert page.title_of(root) == own

@@ -250,6 +250,8 @@ def _is_part(heading: str, title: str) -> bool:
     parts = [folded in (part.casefold() for part in _SEPARATOR.split(title))]
     if whole.startswith(folded):
         parts.append(bool(_SEPARATOR.match(title, len(heading))))
+    if whole.endswith(folded):  # JSDoc: Class: Table
+        parts.append(title[: -len(heading)].rstrip().endswith(":"))
     return any(parts)
 
 
