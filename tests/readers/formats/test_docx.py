@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.documents import paragraph, relations, word
-from websearch_gateway.readers.formats.containers import zipped
+from websearch_gateway.readers.formats.package import zipped
 
 STYLES = (
     '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'

@@ -6,7 +6,7 @@ import pytest
 
 from tests.documents import book
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.containers import zipped
+from websearch_gateway.readers.formats.package import zipped
 
 URL = "https://example.com/a"
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.documents import open_document
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.containers import zipped
+from websearch_gateway.readers.formats.package import zipped
 
 STYLES = (
     '<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style>'

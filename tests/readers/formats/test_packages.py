@@ -9,7 +9,7 @@ import pytest
 from tests.documents import book, office, open_document, packed, paragraph, relations, shape, slides, word
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.formats import package
-from websearch_gateway.readers.formats.containers import compound, zipped
+from websearch_gateway.readers.formats.package import compound, zipped
 
 URL = "https://example.com/a"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)

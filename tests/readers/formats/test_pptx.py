@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.documents import A, P, R, relations, shape, slides
-from websearch_gateway.readers.formats.containers import zipped
+from websearch_gateway.readers.formats.package import zipped
 
 CHART = (
     '<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" '

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from websearch_gateway.readers.formats.containers import zipped
+from websearch_gateway.readers.formats.package import zipped
 
 URL = "https://example.com/a"
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.documents import office, open_document, relations
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.containers import zipped
+from websearch_gateway.readers.formats.package import zipped
 from websearch_gateway.readers.formats.sheets import MOST_SHEETS, workbook
 
 URL = "https://example.com/a"

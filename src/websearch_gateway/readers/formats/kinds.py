@@ -35,8 +35,8 @@ class _Later:
 CONVERTERS: Mapping[Kind, Convert] = {
     "html": extract,
     "pdf": _Later("pdf", "pdf"),
-    "zip": _Later("containers", "zipped"),
-    "compound": _Later("containers", "compound"),
+    "zip": _Later("package", "zipped"),
+    "compound": _Later("package", "compound"),
     "rtf": _Later("rtf", "rtf"),
     "notebook": plain.notebook,
     "mail": plain.mail,
