@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.answers.draft import Cite, claims_of
+from websearch_gateway.answers.draft import Checked, Cite, Claim, NumberedPassage, check, claims_of
+from websearch_gateway.models import Source
 
 
 def told(reply: str) -> list[tuple[str, list[int]]]:
@@ -66,3 +67,46 @@ def test_an_unfinished_thought_is_not_an_answer() -> None:
 @given(st.text(alphabet='{["text":1,]} <think>/', max_size=200))
 def test_any_reply_can_be_read(reply: str) -> None:
     assert isinstance(claims_of(reply), list)
+
+
+SILMARK = "Silmark, which supplies makers of phones, confirmed its plans on Monday."
+
+
+def checked(sentence: str, passage: str) -> Checked:
+    source = NumberedPassage(1, Source("https://a.example", "News"), "News", passage)
+    return check([Claim(sentence, (Cite(1, passage),))], [source])
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Silmark, which supplies makers of cars, confirmed its plans on Monday.",
+        "Silmark, which supplies makers of phones, confirmed all plans on Monday.",
+        "Silmark, which supplies makers of phones, confirmed its plans to investors on Monday.",
+        SILMARK,
+    ],
+)
+def test_what_nearly_copies_its_source_is_given_as_the_source_has_it_or_not_at_all(written: str) -> None:
+    found = checked(written, SILMARK)
+    assert found.text in ("", f"{SILMARK} [1]")
+    assert {span.support for span in found.spans} <= {"verbatim"}
+
+
+def test_a_near_copy_is_given_once() -> None:
+    source = NumberedPassage(1, Source("https://a.example", "News"), "News", SILMARK)
+    twice = [
+        Claim(SILMARK.replace(one, other), (Cite(1, SILMARK),)) for one, other in (("its", "the"), ("which", "that"))
+    ]
+    assert check(twice, [source]).text == f"{SILMARK} [1]"
+
+
+@pytest.mark.parametrize(
+    ("written", "passage"),
+    [
+        ("On Monday came word that the plans of Silmark stand.", SILMARK),
+        ("Silmark confirmed its plans for phones on Monday.", "It confirmed its plans for Silmark phones on Monday."),
+    ],
+)
+def test_other_words_and_a_source_that_does_not_stand_alone_are_left(written: str, passage: str) -> None:
+    assert SILMARK not in checked(written, passage).text
+    assert "It confirmed" not in checked(written, passage).text

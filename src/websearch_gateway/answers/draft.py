@@ -19,13 +19,20 @@ from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.quotes import Quotable, Quote, best_quotes
 from websearch_gateway.text.sanitise import code_pieces, without_orders
 from websearch_gateway.text.support import is_claim, is_verbatim, support
-from websearch_gateway.text.tokens import estimate_tokens, query_terms
+from websearch_gateway.text.tokens import estimate_tokens, query_terms, words
 from websearch_gateway.text.urls import canonical
 
 MAX_ANSWER = 800
 """Characters of an answer, marks included."""
 
 MAX_CLAIMS = 40
+NEAR_COPY, LONGER = 0.7, 1.6
+"""The share of a sentence's words that a near copy has from its quote, and how many times longer that may be."""
+_STANDS_ALONE = re.compile(
+    r"(?!(?:he|she|it|they|this|that|these|those|his|her|its|their|i|we|and|but|so)\b)[A-Z0-9\"“].*[.!]\W*\Z",
+    re.IGNORECASE,
+)
+"""A whole sentence that does not begin with what only the sentence before explains."""
 MOST_QUOTES = 3
 """The most quotes of one page that are shown for a sentence."""
 
@@ -100,7 +107,7 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage], question
 
     A passage that a sentence cites must support it, alone or with the others that it cites; one that does not loses its
     mark. A sentence without such a passage is tried on all of them, since small models forget or mistake numbers. What
-    is no claim is left out.
+    nearly copies its source is given as the source has it. What is no claim is left out.
     """
     evidence = {passage.number: (passage, Quotable.of(passage.text, passage.heading, question)) for passage in passages}
     answer, seen = _Answer(), set[str]()
@@ -115,9 +122,25 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage], question
             continue
         held = {proof.passage.number for proof in proofs}
         lost += len({cite.passage for cite in claim.cites} - held)
-        if not answer.add(claim.text, proofs):
+        text = _in_its_source(claim.text, proofs)
+        if text != claim.text:
+            proofs = [replace(proofs[0], support="verbatim")]
+            if text in seen:
+                continue
+            seen.add(text)
+        if not answer.add(text, proofs):
             break
     return Checked(answer.text, tuple(answer.spans), dropped, lost)
+
+
+def _in_its_source(sentence: str, proofs: Sequence[Proof]) -> str:
+    """The source's own sentence for one that nearly copies it: no rule sees each small change of the meaning."""
+    (first, *_), quote = proofs, proofs[0].quotes[0]
+    if first.support == "verbatim" or len(first.quotes) > 1 or quote.cells or not _STANDS_ALONE.match(quote.text):
+        return sentence
+    said, there = set(words(sentence)), set(words(quote.text))
+    is_near = len(said & there) >= NEAR_COPY * len(said) and len(there) <= LONGER * len(said)
+    return quote.text if is_near else sentence
 
 
 def proven(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotable]]) -> list[Proof]:
