@@ -108,7 +108,9 @@ asyncio.run(main())
 
 def test_the_server_and_its_tools_load_no_client_and_no_reader() -> None:
     """A client waits for them before the handshake."""
-    heavy = "{'httpcore2', 'lxml', 'numpy', 'openai', 'websearch_gateway.pipeline.read_page'}"
+    heavy = (
+        "{'httpcore2', 'lxml', 'numpy', 'openai', 'websearch_gateway.readers', 'websearch_gateway.pipeline.finalize'}"
+    )
     script = f"import sys, websearch_gateway.entrypoints.mcp; print({heavy} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert told.strip() == "set()"

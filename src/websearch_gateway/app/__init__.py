@@ -3,7 +3,6 @@
 Only wiring belongs here. `adapters.py` opens each upstream in its layers, page reading, and the documentation index.
 """
 
-from websearch_gateway.app.build import build, open_gateway
-from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.app.build import Gateway, build, open_gateway
 
 __all__ = ["Gateway", "build", "open_gateway"]

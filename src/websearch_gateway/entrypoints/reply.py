@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.errors import SearchError, shown
 from websearch_gateway.models import Caller, ContentRequest
-from websearch_gateway.pipeline.finalize import places_of
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results import (
     CachedAnswer,
@@ -553,6 +552,15 @@ def _answer(response: SearchResponse) -> str:
 
 
 @functools.lru_cache(maxsize=64)  # stored answers repeat
+def places_of(response: SearchResponse) -> list[Cited]:
+    """Every place in the text that a citation of `response` has."""
+    return [
+        Cited(span.start_index, span.end_index, citation.rank, citation.url)
+        for citation in response.citations
+        for span in citation.spans
+    ]
+
+
 def _numbered(text: str, cited: tuple[Cited, ...]) -> str:
     return numbered(text, cited).strip()
 

@@ -146,15 +146,6 @@ def _printable(title: str) -> str:
     return _UNPRINTABLE.sub(" ", title).strip()
 
 
-def places_of(response: SearchResponse) -> list[Cited]:
-    """Every place in the text that a citation of `response` has."""
-    return [
-        Cited(span.start_index, span.end_index, citation.rank, citation.url)
-        for citation in response.citations
-        for span in citation.spans
-    ]
-
-
 def _citations(
     text: str, pages: Sequence[Sequence[Span]], known: Mapping[str, Source], query: SearchQuery
 ) -> tuple[str, tuple[Citation, ...]]:

@@ -20,10 +20,9 @@ from starlette.responses import Response, StreamingResponse
 
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
 from websearch_gateway.entrypoints.lifecycle import describe
-from websearch_gateway.entrypoints.reply import fit_answer
+from websearch_gateway.entrypoints.reply import fit_answer, places_of
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller, SearchRequest
-from websearch_gateway.pipeline.finalize import places_of
 from websearch_gateway.results import CitedSpan, ErrorInfo, SearchResponse
 from websearch_gateway.text.citations import linked
 from websearch_gateway.text.query import LONGEST_QUERY, country_code
