@@ -525,17 +525,12 @@ def _inside(page: Outline, names: re.Pattern[str], most: int) -> Mask:
     import numpy as np
 
     inside = np.zeros(len(page.blocks), dtype=np.bool_)
-    named = page.containers[0].element.xpath("//@class | //@id", smart_strings=False)
-    if not any(_has(names, name) for name in set(named)):
-        return inside
     for container in page.containers:
-        if container.end - container.start <= most and _is_named(container.element, names):
-            inside[container.start : container.end] = True
+        if container.tag in _BLOCKS and 0 < container.end - container.start <= most:
+            given = map(container.element.get, ("class", "id"))
+            if any(_has(names, name) for name in given if name):
+                inside[container.start : container.end] = True
     return inside
-
-
-def _is_named(element: Any, names: re.Pattern[str]) -> bool:
-    return element.tag in _BLOCKS and any(_has(names, element.get(key, "")) for key in ("class", "id"))
 
 
 @lru_cache(maxsize=20_000)

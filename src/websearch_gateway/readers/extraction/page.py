@@ -91,10 +91,12 @@ def unfold_topic(root: Any, url: str) -> tuple[str, ...]:
     Returns warnings for the reader, since nobody sees these posts without scripts.
     """
     topic = _TOPIC.search(urlsplit(url).path)
+    if topic is None:
+        return ()
     holder = next(iter(root.xpath("//*[@id = 'data-preloaded' and @data-preloaded]")), None)
     body = root.find("body")
     is_discourse = root.xpath("boolean(//meta[@name = 'generator' and starts-with(@content, 'Discourse')])")
-    if topic is None or holder is None or body is None or not is_discourse:
+    if holder is None or body is None or not is_discourse:
         return ()
     told = _preloaded_posts(holder.get("data-preloaded"), f"topic_{topic[1]}")
     parsed = (parse(_POST.format(author=escape(author), markup=markup)) for author, markup in told[:_MOST_POSTS])
