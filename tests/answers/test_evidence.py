@@ -101,7 +101,8 @@ def test_a_sentence_with_the_kind_asked_for_is_quoted_although_others_have_more_
 
 
 @pytest.mark.parametrize(
-    "start", ["It was", "These are", "Under the deal it was", "However, it was", "One of them was"]
+    "start",
+    ["It was", "These are", "Under the deal it was", "However, it was", "One of them was", "When it was ready, it was"],
 )
 def test_a_quote_begins_with_what_its_sentence_points_at(start: str) -> None:
     page = f"Skerry has a new museum. {start} opened by the queen in 1901. The harbour is old. Boats leave daily."
@@ -138,6 +139,13 @@ def test_a_further_sentence_adds_a_word_of_the_question_or_the_kind_asked_for() 
     assert quoted("Who built the Skerry lighthouse for the fishing fleet?", page) == [
         "Ann Lee built the Skerry lighthouse for the fishing fleet."
     ]
+
+
+def test_a_further_sentence_of_a_page_about_something_else_is_not_quoted() -> None:
+    about = "The Skerry lighthouse was lit by the keeper Ann Lee in 1901 for the ferry."
+    assert quoted(
+        "Who lit the Skerry lighthouse for the ferry?", about, "Some of the crew left the ferry in Oslo."
+    ) == [about]
 
 
 def test_a_sentence_that_only_repeats_the_question_is_no_answer() -> None:
@@ -190,8 +198,9 @@ def test_markdown_marks_are_removed() -> None:
     assert quoted("lighthouse lamp watts", page)[0] == "The lamp of the lighthouse has 500 watts."
 
 
-def test_editorial_remarks_of_an_encyclopedia_are_removed() -> None:
-    page = "The lighthouse at Skerry was lit in 1901.[citation needed]"
+@pytest.mark.parametrize("remark", ["citation needed", "not in citation given"])
+def test_editorial_remarks_of_an_encyclopedia_are_removed(remark: str) -> None:
+    page = f"The lighthouse at Skerry was lit in 1901.[{remark}]"
     assert quoted("When was the Skerry lighthouse lit?", page) == ["The lighthouse at Skerry was lit in 1901."]
 
 

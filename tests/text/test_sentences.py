@@ -52,6 +52,7 @@ def test_sentences_tile_the_non_blank_text_in_order(text: str) -> None:
     [
         ("It rained. It poured! Did it stop? No.", ["It rained.", "It poured!", "Did it stop?", "No."]),
         ("Dr. Smith met J. R. Ewing. He left.", ["Dr. Smith met J. R. Ewing.", "He left."]),
+        ("It made 94 000 (c. 23,800 EUR). He left.", ["It made 94 000 (c. 23,800 EUR).", "He left."]),
         (
             "Writers like J. A. Hobson agreed. A. I. Smith did not.",
             ["Writers like J. A. Hobson agreed.", "A. I. Smith did not."],

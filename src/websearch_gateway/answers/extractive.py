@@ -194,6 +194,9 @@ _ANTECEDENT = 3
 RIVAL = 1
 """A further sentence may have this many words of the question less than the best one."""
 
+NEAR_PASSAGE = 0.5
+"""A further sentence comes from a passage with at least this part of the score of the best one's."""
+
 SAME = 0.75
 """Two sentences are duplicates if they share this part of the words of the shorter one."""
 
@@ -246,9 +249,10 @@ def find_evidence(
         return Findings((), False, question.language)
     best = ranked.order[0]
     is_english = question.language == "en"
-    near = [at for at in ranked.order if ranked.scores[at] >= ranked.scores[best] - CLOSE]
+    about = [at for at in ranked.order if found[at].passage >= NEAR_PASSAGE * found[best].passage]
+    near = [at for at in about if ranked.scores[at] >= ranked.scores[best] - CLOSE]
     if ranked.given.isdisjoint(near):
-        near += [at for at in ranked.order if at in ranked.given][:1]
+        near += [at for at in about if at in ranked.given][:1]
     most, room = (MOST, max_characters) if ranked.is_answer else (NEAREST, max_characters - hedge)
     # In other languages endings and compounds hide too many words of the question to tell what a sentence adds.
     quotes = _Quotes(question, found, room, overhead, most, strict=is_english and ranked.is_answer)

@@ -42,6 +42,7 @@ _POINTED = (
 DANGLING = re.compile(
     rf"(?:(?:however|but|and|so|thus|also|then|later|instead|therefore|moreover|furthermore|today|nevertheless),? )?"
     rf"(?:{PRONOUN.pattern}|[他她它这该該]|เขา|มัน|"
+    rf"(?:when|while|as|after|before|because|although|once) (?:he|she|it|they)\b|"
     rf"(?:(?:both|all|each|one|some|many|most|several|none|part) of|under|in|by|at|during|after|"
     rf"before|with|from|as|on|since|for|of|to|through|despite|following|because of|due to) {_POINTED}|"
     rf"the (?:latter|former|two|same|deal|agreement|arrangement|proposal)\b(?! (?:of|for|to|that|between)\b))",
@@ -50,7 +51,8 @@ DANGLING = re.compile(
 """The beginning of a sentence that points at one before it: with a pronoun, or with a noun that was named there."""
 
 _EDITORIAL = re.compile(
-    r" ?\[(?:citation needed|verification needed|clarification needed|vague|who\?|when\?)\]", re.IGNORECASE
+    r" ?\[(?:citation needed|verification needed|clarification needed|not in citation given|vague|who\?|when\?)\]",
+    re.IGNORECASE,
 )
 """An encyclopedia's remarks on its own text."""
 

@@ -260,7 +260,7 @@ def _words(spaced: str) -> frozenset[str]:
 # English, then Spanish, French, Italian and German. An abbreviation ends a sentence only before one of _OPENERS.
 _ABBREVIATIONS = _words(
     "dr mr mrs ms prof rev hon gen col capt lt sgt sen rep gov st mt ft fig figs eq vol ch sec pp v vs cf viz approx "
-    "ca e.g i.e al nos art dept univ inc ltd co corp jr sr etc ph.d bros est "
+    "c ca e.g i.e al nos art dept univ inc ltd co corp jr sr etc ph.d bros est "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
     "sra srta dra dña ud uds pág págs núm mme mlle sig dott nr bzw usw bspw abb"
 )
