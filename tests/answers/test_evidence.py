@@ -142,10 +142,9 @@ def test_a_further_sentence_adds_a_word_of_the_question_or_the_kind_asked_for() 
 
 
 def test_a_further_sentence_of_a_page_about_something_else_is_not_quoted() -> None:
-    about = "The Skerry lighthouse was lit by the keeper Ann Lee in 1901 for the ferry."
-    assert quoted(
-        "Who lit the Skerry lighthouse for the ferry?", about, "Some of the crew left the ferry in Oslo."
-    ) == [about]
+    about = "The Skerry lighthouse was lit by Ann Lee for the ferry."
+    other = "The ferry from Oslo sank in 1901 with a crew of ten men, two women and a dog that nobody had paid for."
+    assert quoted("When was the Skerry lighthouse lit for the ferry?", about, other) == [about]
 
 
 def test_a_sentence_that_only_repeats_the_question_is_no_answer() -> None:
