@@ -24,6 +24,7 @@ def judged(body: str, head: str = "") -> bool:
         f'<div id="app">Loading …</div>{APP}',
         f'<div id="__next"></div><script>start()</script>{APP}',
         f"<app-root></app-root>{APP}",
+        f"<header><h1>Tides</h1><p>{WORDS}</p></header><app-root></app-root>{APP}",
         APP,
         f"<noscript>You need to enable JavaScript to run this app. {WORDS}</noscript><div id=root></div>{APP}",
         f'<nav>{WORDS}</nav><main id="root"></main>{APP}',

@@ -240,7 +240,8 @@ def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     mounts = list(islice(filter(_is_mount, root.iter("*")), _MOST_MOUNTS))
     named = [mount for mount in mounts if "-" not in mount.tag and _is_empty(mount)]
     if size < LITTLE_TEXT:
-        has_title = any(_text_chars(heading) for heading in root.iter("h1"))  # a short page with a widget of its own
+        # A short page with a widget of its own; the header of an app is no such page.
+        has_title = any(_text_chars(heading) for heading in root.xpath("//main//h1 | //article//h1"))
         return size < _ALMOST_NO_TEXT or asks or bool(named) or (not has_title and any(map(_is_empty, mounts)))
     etree.strip_elements(root, *_FRAME, with_tail=False)
     size = _text_chars(root)
