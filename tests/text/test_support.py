@@ -358,3 +358,24 @@ def test_a_word_from_elsewhere_in_the_passage_needs_a_quote_of_its_own() -> None
     assert support("The rail operator urged residents to stay at home.", page.quotes[:1], page) is None
     page = Quotable.of("The judge spoke slowly. He told the jury that the case was unusual.")
     assert support("The judge told the jury that the case was unusual.", page.quotes[1:], page) == "paraphrase"
+
+
+@pytest.mark.parametrize(
+    ("told", "true", "invented"),
+    [
+        ("Die Brücke wurde am 5. Mai 1932 eröffnet.", "Eröffnet wurde die Brücke am 5. Mai 1932.", "Juni:Mai"),
+        ("El puente se inauguró el 5 de mayo de 1932.", "El 5 de mayo de 1932 se inauguró el puente.", "junio:mayo"),
+        ("Podul a fost deschis la 5 mai 1932.", "La 5 mai 1932 a fost deschis podul.", "iunie:mai"),
+        ("Мост был открыт 5 мая 1932 года.", "5 мая 1932 года мост был открыт.", "июня:мая"),
+        ("Köprü 5 Mayıs 1932'de açıldı.", "5 Mayıs 1932'de köprü açıldı.", "Haziran:Mayıs"),
+        ("Η γέφυρα άνοιξε στις 5 Μαΐου 1932.", "Στις 5 Μαΐου 1932 άνοιξε η γέφυρα.", "Ιουνίου:Μαΐου"),
+        ("افتتح الجسر في 5 مايو 1932.", "في 5 مايو 1932 افتتح الجسر.", "يونيو:مايو"),
+        ("สะพานเปิดเมื่อวันที่ 5 พฤษภาคม 1932", "วันที่ 5 พฤษภาคม 1932 สะพานเปิด", "มิถุนายน:พฤษภาคม"),
+    ],
+    ids=["de", "es", "ro", "ru", "tr", "el", "ar", "th"],
+)
+def test_another_month_is_refused_in_other_languages(told: str, true: str, invented: str) -> None:
+    page = Quotable.of(told)
+    other, month = invented.split(":")
+    assert checked(true, page)
+    assert checked(true.replace(month, other), page) is None

@@ -275,6 +275,15 @@ _MONTHS = (
     "november nov novembre noviembre novembro",
     "december dec dezember dez décembre déc diciembre dic dicembre dezembro",
 )
+# Romanian, Turkish, Russian (two cases), Greek, Arabic, Thai.
+_MORE_MONTHS = """\
+ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie decembrie
+ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
+января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь
+ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου νοεμβρίου δεκεμβρίου
+يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر
+มกราคม กุมภาพันธ์ มีนาคม เมษายน พฤษภาคม มิถุนายน กรกฎาคม สิงหาคม กันยายน ตุลาคม พฤศจิกายน ธันวาคม"""
 _UNITS = {
     "seconds": "second seconds sec secs s sekunde sekunden seconde secondes segundo segundos secondo secondi seconden",
     "minutes": "minute minutes min mins m minuten minuto minutos minuti minuut",
@@ -295,9 +304,17 @@ def _folded(text: str) -> str:
     return "".join(character for character in apart if not unicodedata.combining(character))
 
 
-_MONTH_OF = {_folded(word): number for number, words in enumerate(_MONTHS, 1) for word in words.split()}
+_MONTH_OF = {_folded(word): number for number, words in enumerate(_MONTHS, 1) for word in words.split()} | {
+    _folded(word): number for line in _MORE_MONTHS.splitlines() for number, word in enumerate(line.split(), 1)
+}
 _UNIT_OF = {_folded(word): unit for unit, words in _UNITS.items() for word in words.split()}
 _DAYS_SINCE = {word: days for days, words in enumerate(_RECENT_DAYS) for word in words.split()}
+
+
+def month_named(word: str) -> int | None:
+    """The number of the month that a word of any known language names; not short ones such as "out" and "set"."""
+    folded = _folded(word)
+    return _MONTH_OF.get(folded) if len(folded) > 3 or folded == "mai" or not folded.isascii() else None
 
 
 def utc_now() -> datetime:

@@ -16,7 +16,7 @@ from typing import Literal
 from urllib.parse import quote as percent_encoded
 
 from websearch_gateway.text.markdown import blocks, lines, plain, sentences_of
-from websearch_gateway.text.numbers import UNITS, quantity
+from websearch_gateway.text.numbers import UNITS, month_named, quantity
 from websearch_gateway.text.tokens import STOP_WORDS, UNSPACED, fold, stems, words
 
 
@@ -216,6 +216,9 @@ def _number(pieces: list[tuple[str, str]], at: int, first: bool) -> tuple[str, s
     folded = fold(piece).rstrip(".")
     if kind == "word" and folded in _MONTH and (folded not in _OTHER_WORDS or (piece[0].isupper() and not first)):
         return _MONTH[folded], "month", at + 1
+    beside = {other for other, _ in pieces[max(0, at - 2) : at + 3]}
+    if kind in ("word", "wide") and "number" in beside and (month := month_named(piece)):
+        return _MONTHS[month - 1].lower(), "month", at + 1
     if kind not in ("number", "word") or (piece.isupper() and len(piece) == 1):
         return None
     run = [fold(one).rstrip(".").replace(" ", "") for _, one in pieces[at : at + 10]]
