@@ -53,4 +53,9 @@ if __name__ == "__main__":
     names = sys.argv[1:] or list(BENCHMARKS)
     if unknown := sorted(set(names) - set(BENCHMARKS)):
         sys.exit(f"There is no benchmark {', '.join(unknown)}; choose from {', '.join(BENCHMARKS)}.")
-    print_table([row for number, name in enumerate(names, 1) for row in _measured(name, f"{number} of {len(names)}")])
+    rows: list[Row] = []
+    try:
+        for number, name in enumerate(names, 1):
+            rows += _measured(name, f"{number} of {len(names)}")
+    finally:  # one that fails loses only its own rows and the next ones
+        print_table(rows)
