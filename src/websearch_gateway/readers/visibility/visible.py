@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from websearch_gateway.text.notes import UNSEEN_LEFT_OUT
 from websearch_gateway.text.sanitise import reads_like_orders
 
 if TYPE_CHECKING:
+    from lxml.etree import XPath
     from lxml.html import HtmlElement
 
 
@@ -61,10 +62,10 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     suspects, spared = _suspects(styles), set[object]()
     survey = _Survey(tree, suspects, styles, spared)
     for _ in range(MAX_REVEALED):
-        largest = max(survey.hidden, key=text_chars, default=None)
-        if largest is None or text_chars(largest) <= survey.visible_chars:
+        largest = max(survey.sizes, default=0)
+        if not largest or largest <= survey.visible_chars:
             break
-        spared.add(largest)
+        spared.add(survey.hidden[survey.sizes.index(largest)])
         survey = _Survey(tree, suspects, styles, spared)
     if spared:
         notes.append("Most of the page is hidden until its scripts run; its hidden text was read too.")
@@ -133,11 +134,16 @@ class _Survey:
         self._note_blind()
 
     @cached_property
+    def sizes(self) -> list[int]:
+        """The number of characters in each hidden element."""
+        return list(map(text_chars, self.hidden))
+
+    @cached_property
     def visible_chars(self) -> int:
-        """The number of visible characters in the tree, without blanks at the ends of its pieces."""
-        unseen = [*self.hidden, *self.noscripts, *self._tree.iter("head")]
+        """The number of visible characters in the tree."""
+        unseen = sum(self.sizes) + sum(map(text_chars, (*self.noscripts, *self._tree.iter("head"))))
         blind = [element.text for element in self.texts] + [element.tail for element in self.tails]
-        return text_chars(self._tree) - sum(map(text_chars, unseen)) - sum(len(text.strip()) for text in blind)
+        return text_chars(self._tree) - unseen - sum(len(text.strip()) for text in blind)
 
     @cached_property
     def _controlled(self) -> Set[str]:
@@ -384,7 +390,14 @@ def classes_of(element: HtmlElement) -> list[str]:
 def text_chars(element: HtmlElement) -> int:
     """The number of characters in an element, without scripts; a run of blanks counts as one."""
     scripts = sum(len(" ".join(part.text.split())) for part in element.iter(*NEVER_TEXT) if part.text)
-    return int(element.xpath("string-length(normalize-space())")) - scripts
+    return int(_length()(element)) - scripts
+
+
+@lru_cache(maxsize=1)
+def _length() -> XPath:
+    from lxml import etree
+
+    return etree.XPath("string-length(normalize-space())")
 
 
 def is_short(element: HtmlElement, most: int) -> bool:
