@@ -336,7 +336,7 @@ async def test_a_scanned_pdf_says_so_in_its_note(connect: Connect, sandbox: Sand
     assert "only pictures of text" in content["page_content"]
 
 
-UNACCEPTABLE: list[tuple[str, dict[str, Any]]] = [
+UNREADABLE_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("get_content", {"url": "https://example.com/", "colour": 5}),
     ("get_content", {}),
     ("get_content", {"url": "https://example.com/", "refresh": True}),
@@ -350,8 +350,8 @@ UNACCEPTABLE: list[tuple[str, dict[str, Any]]] = [
 
 async def test_bad_arguments_are_refused(connect: Connect) -> None:
     async with connect() as client:
-        results = [await client.call_tool(tool, arguments) for tool, arguments in UNACCEPTABLE]
-    for result, (tool, arguments) in zip(results, UNACCEPTABLE, strict=True):
+        results = [await client.call_tool(tool, arguments) for tool, arguments in UNREADABLE_CALLS]
+    for result, (tool, arguments) in zip(results, UNREADABLE_CALLS, strict=True):
         content: Any = result.structured_content
         assert result.is_error, (tool, arguments)
         assert content["error"]["code"] == "VALIDATION"
