@@ -92,7 +92,7 @@ class Candidate:
 
     Attributes:
         order: the index of its passage on the page, and of the sentence in the passage.
-        before, after: the sentences before and after it in the same paragraph; "" for none.
+        before: the sentence before it in the same paragraph; "" for none.
         own: its tokens.
         words: the tokens used for the score: `own`, those of a question right before it, and of its table's header.
         beside: the tokens of its neighbours.
@@ -105,7 +105,6 @@ class Candidate:
     document: int
     order: tuple[int, int]
     before: str
-    after: str
     own: tuple[str, ...]
     words: tuple[str, ...]
     beside: frozenset[str]
@@ -188,13 +187,11 @@ def _sentences(
         asked = tokens[at - 1] if at and _QUESTION.search(page[at - 1].text) else []
         near = [tokens[other] for other in (at - 1, at + 1) if 0 <= other < len(page)]
         before = at - 1 if at > 0 and page[at - 1].block == line.block and page[at - 1].quotable else None
-        after = at + 1 if at + 1 < len(page) and page[at + 1].block == line.block else None
         yield Candidate(
             text=line.text,
             document=document,
             order=(place, at),
             before="" if before is None else page[before].text,
-            after="" if after is None else page[after].text,
             own=tuple(tokens[at]),
             words=(*asked, *header[line.header], *tokens[at]),
             beside=frozenset().union(*near),
