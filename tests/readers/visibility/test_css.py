@@ -39,6 +39,8 @@ SECRET = "a hidden remark"
         (":is(h1, .x9){display:none}", True),
         (".out :where(.no, p){display:none} .b{display:block}", False),
         (".out :is(.x9, .b){display:none}", True),
+        (f".x9{{display:var(--d{' ' * 300},none)}}", True),
+        (f":root{{{''.join(f'--d:v{at};' for at in range(99))}--d:none}} .x9{{display:var(--d)}}", True),
         (".x9{color:var(--i)} .out{--i:var(--j)} body{--j:#fff}", True),
         (".out{color:#fff} .x9{color:#111}", False),
         (".out{color:#fff;background:#111} .x9{background:#fff}", True),

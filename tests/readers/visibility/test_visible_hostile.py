@@ -29,6 +29,11 @@ def hostile(name: str) -> str:
         "variables": "<p style='"
         + ";".join(f"--a{i}:var(--a{i + 1}) var(--a{i + 1})" for i in range(2_000))
         + ";color:var(--a0)'>",
+        "values of variables": "<style>"
+        + "".join(
+            f"p{{--a:{i};--b:var(--a) var(--a)}} b{{width:{i}px var(--a);left:{i}px var(--b)}}" for i in range(many)
+        )
+        + "</style><p><b>x</b>",
         "folded": "<details>" * many,
         "calculated": "<p style='width:" + "calc(" * many + "'>",
         "selectors": "<style>" + "a," * many + "b[" * many + "{display:none}</style>",
@@ -39,7 +44,7 @@ def hostile(name: str) -> str:
     "name",
     [
         *("nested", "siblings", "rules", "same", "braces", "comment", "classes", "declarations", "selectors"),
-        *("nested rules", "siblings asked", "variables", "folded", "calculated"),
+        *("nested rules", "siblings asked", "variables", "values of variables", "folded", "calculated"),
     ],
 )
 def test_the_work_for_a_hostile_page_is_bounded(name: str) -> None:

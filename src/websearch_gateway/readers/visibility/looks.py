@@ -586,8 +586,7 @@ _HELPERS = _MOVEMENT | {
     *("position", "overflow", "contain", "backface-visibility", "padding", "padding-top", "padding-bottom"),
 }
 """Properties that hide nothing alone."""
-_MOST_PAIRS = 1_000
-_MOST_EXPANDED = 50
+_MOST_EXPANDED, _MOST_EXPANDED_IN_ALL, _MOST_PAIRS = 50, 5_000, 1_000
 _ANYTHING = "var(...)"
 _USED = re.compile(r"var\(\s*+(--[\w-]++)")
 
@@ -618,7 +617,10 @@ def watched(declared: Set[tuple[str, str]], outer: TextStyle) -> Watched:
     for name, value in declared:
         if name[:2] == "--":
             variables[name].append(value)
-    expanded = {one: list(_expanded(one[1], variables)) for one in declared if one[0][:2] != "--"}
+    expanded, room = {}, _MOST_EXPANDED_IN_ALL
+    for one in (one for one in declared if one[0][:2] != "--"):
+        expanded[one] = list(_expanded(one[1], variables, min(room, _MOST_EXPANDED)))
+        room -= len(expanded[one]) - 1
     blending, links = _blending(expanded, outer)
     suspicious = blending | {
         (name, value) for (name, value), ones in expanded.items() if any(_could_hide(name, one) for one in ones)
@@ -636,19 +638,24 @@ def watched(declared: Set[tuple[str, str]], outer: TextStyle) -> Watched:
     return Watched(found, suspicious, links)
 
 
-def _expanded(value: str, variables: Mapping[str, list[str]]) -> Iterator[str]:
-    """The value with each combination of values for its variables."""
+def _expanded(value: str, variables: Mapping[str, list[str]], most: int) -> Iterator[str]:
+    """The value with each combination of values for its variables; after `most` steps _ANYTHING."""
+    if "var(" not in value:
+        yield value
+        return
     open_values = [value]
-    for _ in range(_MOST_EXPANDED):
+    for _ in range(most):
         if not open_values:
             return
         value = open_values.pop()
-        if (used := VARIABLE.search(value)) is None or len(value) > LONGEST_CACHED:
-            yield value
+        used = VARIABLE.search(value)
+        if used is None or len(value) > LONGEST_CACHED:
+            yield _ANYTHING if used else value
             continue
-        values = [*variables.get(used[1], ()), used[2] or "?"]
+        values = [used[2] or "?", *variables.get(used[1], ())][: most + 1]
         open_values += (value[: used.start()] + one + value[used.end() :] for one in values)
-    yield _ANYTHING
+    if open_values:
+        yield _ANYTHING
 
 
 @lru_cache(maxsize=5_000)
