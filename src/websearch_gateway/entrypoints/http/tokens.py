@@ -190,7 +190,7 @@ class TokenVerifier:
     algorithm: str
     issuer: str
     audience: str
-    keys: KeySource
+    keys: SharedSecret | KeySet
     clock: Callable[[], float] = time.time
 
     async def check(self) -> None:
@@ -243,22 +243,6 @@ _KINDS: Mapping[str, tuple[str, str | None]] = {
     "EdDSA": ("OKP", "Ed25519"),
 }
 """For each algorithm, the type and the curve of its keys."""
-
-
-class KeySource(Protocol):
-    """A source of keys for a verifier."""
-
-    async def key(self, key_id: str | None) -> Any | None:
-        """The key with that id, ready for PyJWT; None if there is none.
-
-        Raises:
-            SearchProviderError: the keys are unavailable at the moment.
-        """
-        ...
-
-    async def aclose(self) -> None:
-        """Release its resources."""
-        ...
 
 
 class SharedSecret:
