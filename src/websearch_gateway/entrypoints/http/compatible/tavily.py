@@ -94,7 +94,7 @@ async def search(gateway: Gateway, given: Given, caller: Caller) -> Any:
         "images": [],
         "results": [_result(one, request, raw=is_on(wanted.include_raw_content)) for one in found.results],
         "response_time": round(time.perf_counter() - began, 2),
-        "request_id": request_id(),
+        "request_id": str(uuid4()),
         **({"usage": {"credits": 0 if found.cache == "exact" else 1}} if wanted.include_usage else {}),
     }
 
@@ -153,11 +153,6 @@ def tavily_error(error: ErrorInfo, _: int) -> Any:
     return {"detail": {"error": error.message}}
 
 
-def request_id() -> str:
-    """A new id for a request."""
-    return str(uuid4())
-
-
 def within_days(days: int) -> Freshness:
     """The narrowest period that covers this many days."""
     return next((name for most, name in _BUCKET_DAYS if days <= most), "year")
@@ -204,7 +199,7 @@ async def extract(gateway: Gateway, given: Given, caller: Caller) -> Any:
             {"url": page.url, "error": page.error.message} for page in pages.values() if page.error is not None
         ],
         "response_time": round(time.perf_counter() - began, 2),
-        "request_id": request_id(),
+        "request_id": str(uuid4()),
         **({"usage": {"credits": 1}} if wanted.include_usage else {}),
     }
 
