@@ -143,7 +143,7 @@ class _Survey:
         """The number of visible characters in the tree."""
         unseen = sum(self.sizes) + sum(map(text_chars, (*self.noscripts, *self._tree.iter("head"))))
         blind = [element.text for element in self.texts] + [element.tail for element in self.tails]
-        return text_chars(self._tree) - unseen - sum(len(text.strip()) for text in blind)
+        return text_chars(self._tree) - unseen - sum(map(_chars, blind))
 
     @cached_property
     def _controlled(self) -> Set[str]:
@@ -388,23 +388,27 @@ def classes_of(element: HtmlElement) -> list[str]:
 
 
 def text_chars(element: HtmlElement) -> int:
-    """The number of characters in an element, without scripts; a run of blanks counts as one."""
-    scripts = sum(len(" ".join(part.text.split())) for part in element.iter(*NEVER_TEXT) if part.text)
+    """The number of characters in an element, without blanks and scripts."""
+    scripts = sum(_chars(part.text) for part in element.iter(*NEVER_TEXT) if part.text)
     return int(_length()(element)) - scripts
+
+
+def _chars(text: str) -> int:
+    return len("".join(text.split()))
 
 
 @lru_cache(maxsize=1)
 def _length() -> XPath:
     from lxml import etree
 
-    return etree.XPath("string-length(normalize-space())")
+    return etree.XPath("string-length(translate(., ' \t\r\n', ''))")
 
 
 def is_short(element: HtmlElement, most: int) -> bool:
-    """Whether `text_chars` is at most `most`. An element with more than MAX_SHORT_PARTS parts is never short."""
+    """Whether an element has at most `most` characters. One with more than MAX_SHORT_PARTS parts is never short."""
     if next(islice(element.iter(), MAX_SHORT_PARTS, None), None) is not None:
         return False
-    return text_chars(element) <= most
+    return sum(len(piece.strip()) for piece in pieces(element)) <= most
 
 
 def pieces(element: HtmlElement) -> Iterator[str]:
