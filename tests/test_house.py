@@ -25,6 +25,8 @@ TABLES = (
     "entrypoints/http/compatible",
 )
 """Folders whose modules are rows of a table, however short."""
+KINDS = frozenset({".py", ".typed", ".json", ".html", ".css", ".js", ".txt", ".npy", ""})
+"""What the package ships: a file of another kind got into it by accident, and each user would download it."""
 
 
 @cache
@@ -51,6 +53,12 @@ def test_functions_stay_short() -> None:
     lengths = [one for path in FILES for one in _functions(path)]
     assert len(lengths) > 1_000
     assert {name: count for name, count in lengths if count > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def test_the_package_has_only_files_that_it_uses() -> None:
+    files = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert len(files) > len(FILES)
+    assert [str(path) for path in files if path.suffix not in KINDS] == []
 
 
 def _imports(path: Path) -> Iterator[tuple[str, bool]]:
