@@ -159,10 +159,13 @@ def test_text_hidden_by_an_attribute_or_a_style_sheet_is_left_out(style: str) ->
         "color:oklch(.3 .1 20);background:oklch(.95 .02 20)",
         "position:absolute;left:-100%",
         "transform:rotateY(180deg)",
+        "contain:strict;height:200px",
     ],
 )
 def test_ordinary_styles_hide_nothing(style: str) -> None:
     assert read(f'<p style="{style}">{SECRET}</p>') == (f"{SEEN} {SECRET} The end.", [])
+    in_sheet = read(f'<p class="x9">{SECRET}</p>', f"<style>.x9 {{{style}}}</style>")
+    assert in_sheet == (f"{SEEN} {SECRET} The end.", [])
 
 
 @pytest.mark.parametrize(
@@ -175,6 +178,8 @@ def test_ordinary_styles_hide_nothing(style: str) -> None:
         "<math><mphantom>{}</mphantom></math>",
         "<ruby><rp>{}</rp></ruby>",
         '<div style="opacity:.2"><div style="opacity:.2"><p style="opacity:.2">{}</p></div></div>',
+        '<div style="font-size:.3em"><div style="font-size:.3em"><p style="font-size:.9em">{}</p></div></div>',
+        '<div style="font-size:8px"><p style="font-size:calc(2em - 16px)">{}</p></div>',
         '<div style="--paper:#eee;background:var(--paper)"><p style="color:var(--paper)">{}</p></div>',
         '<link rel=stylesheet href="data:text/css,.q%7Bdisplay:none%7D"><p class=q>{}</p>',
         '<link rel=stylesheet href="data:text/css;base64,LnF7ZGlzcGxheTpub25lfQ=="><p class=q>{}</p>',

@@ -581,7 +581,7 @@ def _is_zero_percent(length: str) -> bool:
 
 
 _INK = frozenset({"color", "text-fill-color", "background", "background-image", "background-clip"})
-_FONT = frozenset({"font", "font-size"})
+_FONT, _ROOM = frozenset({"font", "font-size"}), frozenset({"contain", "height"})
 _HELPERS = _MOVEMENT | {
     *("position", "overflow", "contain", "backface-visibility", "padding", "padding-top", "padding-bottom"),
 }
@@ -626,7 +626,7 @@ def watched(declared: Set[tuple[str, str]], outer: TextStyle) -> Watched:
         (name, value) for (name, value), ones in expanded.items() if any(_could_hide(name, one) for one in ones)
     }
     found = {name for name, _ in suspicious}
-    for together in (_INK, _FONT):
+    for together in (_INK, _FONT, _ROOM):
         found |= together if not together.isdisjoint(found) else frozenset()
     if found:
         found |= _HELPERS
@@ -666,8 +666,9 @@ def _could_hide(name: str, value: str) -> bool:
     if value == _ANYTHING:
         return True
     if name in _FONT:
-        small, large = (TextStyle(size=size).within({name: value}).size for size in (EM_PX, 10 * EM_PX))
-        return small <= UNREADABLE_FONT_PX or (small < EM_PX and small != large)
+        sizes = {size: TextStyle(size=size).within({name: value}).size for size in (4.0, EM_PX, 10 * EM_PX)}
+        shrinks = len({*sizes.values()}) > 1 and any(own < size for size, own in sizes.items())
+        return shrinks or sizes[EM_PX] <= UNREADABLE_FONT_PX
     if name == "opacity":
         return _opacity({name: value}) < 1
     style = {"position": "absolute", "overflow": "hidden", "backface-visibility": "hidden", name: value}
