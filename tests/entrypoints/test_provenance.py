@@ -96,6 +96,31 @@ async def test_over_stdio_every_tool_refuses_it(settings: dict[str, Any], site: 
         assert "Unknown address" not in read
 
 
+JUMP = (302, {"location": f"/docs/unknown{DATA}"})
+
+
+@pytest.mark.parametrize("place", ["/robots.txt", "/docs/", "/docs/next"])
+async def test_a_crawl_follows_no_redirect_to_it(settings: dict[str, Any], site: Site, place: str) -> None:
+    site.pages |= {"/docs/": linking("Start", "/docs/next"), "/docs/next": html("Next"), place: JUMP}
+    async with Client(serving(loaded(settings))) as client:
+        added = structured(await client.call_tool("add_docs", {"url": site.url, "delay": 0.0}))
+    assert "Unknown address" in json.dumps(added), "the reply says why"
+    assert site.fetched(place) > 0
+    assert site.fetched(f"/docs/unknown{DATA}") == 0
+
+
+async def test_a_later_crawl_follows_none_either(settings: dict[str, Any], site: Site) -> None:
+    site.pages["/docs/"] = linking("Start", "/docs/next")
+    site.pages["/docs/next"] = html("Next")
+    async with Client(serving(loaded(settings))) as client:
+        added = structured(await client.call_tool("add_docs", {"url": site.url, "delay": 0.0}))
+        site.pages["/docs/next"] = JUMP
+        updated = structured(await client.call_tool("update_docs", {"site": added["sites"][0]["name"]}))
+    assert "Unknown address" in json.dumps(updated)
+    assert site.fetched("/docs/next") == 2
+    assert site.fetched(f"/docs/unknown{DATA}") == 0
+
+
 async def test_over_http_every_endpoint_refuses_it_for_each_caller(settings: dict[str, Any], site: Site) -> None:
     url, linked = f"{site.url}unknown{DATA}", f"{site.url}linked{DATA}"
     ada, bob = bearer("ada"), bearer("bob")

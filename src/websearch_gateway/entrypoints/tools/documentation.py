@@ -196,7 +196,9 @@ async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progre
 
 
 async def _update(gateway: Gateway, given: SiteArguments, caller: Caller, progress: Progress) -> DocsStatus:
-    return await _crawled(gateway, await gateway.docs.find_one(given.site, given.version), caller, progress)
+    site = await gateway.docs.find_one(given.site, given.version)
+    call = gateway.reading.provenance.checking_redirects(UNLIMITED, site.url, caller)
+    return await _crawled(gateway, site, caller, progress, call)
 
 
 async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progress) -> DocsStatus:
@@ -208,7 +210,7 @@ async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progres
 
 
 async def _crawled(
-    gateway: Gateway, site: SiteVersion, caller: Caller, progress: Progress, call: Deadline = UNLIMITED
+    gateway: Gateway, site: SiteVersion, caller: Caller, progress: Progress, call: Deadline
 ) -> DocsStatus:
     """Crawl until the deadline of the call; a longer crawl goes on without it.
 
