@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
+import threading
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -75,6 +78,21 @@ async def test_the_synchronous_one_works_beside_a_running_loop(settings: dict[st
             gateway.search("x")
     with pytest.raises(SearchNotConfiguredError), SyncGateway(concurrency="none"):
         pass
+
+
+def test_closing_ends_the_calls_of_other_threads(settings: dict[str, Any]) -> None:
+    began = threading.Event()
+
+    async def never_ends(_: str) -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    with ThreadPoolExecutor() as threads:
+        with SyncGateway(**settings) as gateway:
+            asked = threads.submit(gateway.search, QUESTION, progress=never_ends)
+            assert began.wait(PATIENCE)
+        with pytest.raises(CancelledError):
+            asked.result(PATIENCE)
 
 
 async def test_a_program_checks_claims(settings: dict[str, Any], sandbox: Sandbox) -> None:

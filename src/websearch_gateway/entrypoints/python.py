@@ -217,10 +217,19 @@ class SyncGateway:
         loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
+        asyncio.run_coroutine_threadsafe(_end_calls(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+async def _end_calls() -> None:
+    """Cancel the calls of other threads, which would wait for ever without a loop."""
+    calls = asyncio.all_tasks() - {asyncio.current_task()}
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_default_executor()
 
 
 class SearchOptions(TypedDict, total=False):
