@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,23 @@ async def test_over_stdio_every_tool_refuses_it(settings: dict[str, Any], site: 
         read = told(structured(await client.call_tool("get_content", {"url": f"{site.url}linked{DATA}"})))
         assert "Linked says more" in read
         assert "Unknown address" not in read
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it")
+@pytest.mark.parametrize("way", ["unknown" + DATA, "jump"])
+async def test_the_scripts_of_a_page_lead_nowhere_else(settings: dict[str, Any], site: Site, way: str) -> None:
+    """The browser asks for the page that its scripts name only if a reader of the link could."""
+    script = f"root.textContent = {PROSE * 3!r}; location.href = '/docs/{way}'"
+    site.pages["/docs/app"] = f'<body><div id="root"></div><script>{script}</script></body>'
+    site.pages["/docs/app" + DATA] = site.pages["/docs/app"]
+    site.pages["/docs/"] = linking("Start", "/docs/app" + DATA)
+    async with Gateway(**settings) as gateway:
+        page = await gateway.read(f"{site.url}app")
+        assert PROSE in page.page_content, "the page stays"
+        assert site.fetched(f"/docs/unknown{DATA}") == 0
+        await gateway.read(site.url)
+        shown = await gateway.read(f"{site.url}app{DATA}")
+        assert "Unknown says more" in shown.page_content, "an address that was shown may lead anywhere"
 
 
 JUMP = (302, {"location": f"/docs/unknown{DATA}"})
