@@ -3,6 +3,7 @@
 import pytest
 
 from websearch_gateway.readers.extraction import page
+from websearch_gateway.readers.extraction.extract import clean
 from websearch_gateway.readers.extraction.page import declares_article
 
 TEXT = "<p>Text.</p>"
@@ -31,6 +32,21 @@ def test_articles_are_recognised_by_open_graph_json_ld_or_microdata_but_threads_
     root = page.parse(f"<html><head></head><body>{markup}{TEXT}</body></html>")
     assert root is not None
     assert declares_article(root) is is_article
+
+
+@pytest.mark.parametrize(
+    ("url", "generator", "is_article"),
+    [
+        ("https://docs.example/start", "", False),
+        ("https://example.com/docs/guides/auth", "", False),
+        ("https://v2.example.com/start/", "Starlight v0.36.0", False),
+        ("https://example.com/2026/the-docs-we-need", "WordPress 6.1", True),
+    ],
+)
+def test_documentation_that_declares_an_article_is_none(url: str, generator: str, is_article: bool) -> None:
+    metas = f'<meta property="og:type" content="article"><meta name="generator" content="{generator}">'
+    root = page.parse(f"<html><head>{metas}</head><body>{TEXT}</body></html>")
+    assert clean(root, url).is_article is is_article
 
 
 @pytest.mark.parametrize(

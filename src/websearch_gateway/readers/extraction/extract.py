@@ -163,7 +163,7 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
     warnings = (*unfolded, *cut, *strip_invisible(root))
     title, published = page.title_of(root), declared_date(root, url) if thorough else None
-    is_article = thorough and page.declares_article(root)
+    is_article = thorough and page.declares_article(root) and not page.is_documentation(root, url)
     base = page.base_of(root, url)
     page.strip_unread(root)
     page.strip_shortcodes(root)

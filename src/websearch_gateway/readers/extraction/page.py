@@ -273,6 +273,11 @@ _TYPE = re.compile(r'"@type"\s{0,20}:\s{0,20}(\[[^\]]{0,200}|"\w{1,60}")')
 _NAME = re.compile(r"\w+")
 _MOST_SCRIPT = 200_000
 
+_DOCUMENTATION = frozenset(("doc", "docs", "documentation", "manual", "readthedocs"))
+"""The parts of a host name or path that say that a page is documentation."""
+
+_GENERATORS = ("antora", "docfx", "docusaurus", "gitbook", "mintlify", "mkdocs", "sphinx", "starlight", "vitepress")
+
 
 def declares_article(root: Any) -> bool:
     """Whether the markup of a page declares an article. Call it before scripts and metadata are removed from `root`."""
@@ -283,6 +288,14 @@ def declares_article(root: Any) -> bool:
     if types & _THREADS:
         return False
     return bool(types & _ARTICLES) or any(_is_article(meta) for meta in root.iter("meta"))
+
+
+def is_documentation(root: Any, url: str) -> bool:
+    """Whether the address of a page or the program that wrote it says that it is documentation."""
+    parts = urlsplit(url.lower())
+    named = {*(parts.hostname or "").split("."), *parts.path.split("/")}
+    written = root.xpath("//meta[@name='generator']/@content")
+    return bool(named & _DOCUMENTATION) or any(name.lower().startswith(_GENERATORS) for name in written)
 
 
 def _is_article(meta: Any) -> bool:
