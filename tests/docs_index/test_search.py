@@ -262,11 +262,10 @@ async def test_another_order_is_taken_over_but_for_definitions_and_the_best_plac
         read.extend(texts)
         return [*reversed(range(len(texts)))]
 
-    plain, other = Asker(docs), Asker(docs)
-    other.ranker = Ranker(docs, reorder=backwards)
-    own = await plain.search("task.wait", VECTOR, await docs.versions())
-    found = await other.search("task.wait", VECTOR, await docs.versions())
+    asker = Asker(docs)
+    own = await asker.search("task.wait", VECTOR, await docs.versions())
+    found = await asker.search("task.wait", VECTOR, await docs.versions(), reorder=backwards)
     assert [one.url for one in found] == [own[0].url, *(one.url for one in reversed(own[1:]))]
     assert [one.relevance_score for one in found] == [one.relevance_score for one in own]
     assert len(read) == len(own) - 1
-    assert len(await other.search("task.wait", VECTOR, await docs.versions(), limit=2)) <= 2
+    assert len(await asker.search("task.wait", VECTOR, await docs.versions(), limit=2, reorder=backwards)) <= 2

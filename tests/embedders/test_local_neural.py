@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,17 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import BertProcessing
 
-from websearch_gateway.embedders.local import MOST_WINDOWS, PACKAGE, WINDOW, NeuralEmbedder, model_folder
+from websearch_gateway.embedders.local import (
+    MOST_FUSED,
+    MOST_WINDOWS,
+    PACKAGE,
+    WINDOW,
+    NeuralEmbedder,
+    NeuralReranker,
+    model_folder,
+)
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.models import Call
 
 WIDTH, INNER = 24, 32
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "moon", "makes", "tide", "##s", "."]
@@ -169,3 +179,44 @@ def test_the_real_model_puts_a_paraphrase_nearer_than_another_topic() -> None:
     )
     assert one @ same > 0.8
     assert one @ other < 0.2
+
+
+async def test_the_reranker_gives_every_place_once_and_compares_the_first(embedder: NeuralEmbedder) -> None:
+    texts = [f"{'tide ' * number}storm" for number in range(MOST_FUSED + 2)]
+    order, fault = await NeuralReranker(embedder).order("tide", texts, Call.after(60))
+    assert (sorted(order), order[MOST_FUSED:], fault) == ([*range(12)], [MOST_FUSED, MOST_FUSED + 1], "")
+
+
+async def test_the_reranker_keeps_the_order_without_time_and_for_an_unknown_script(embedder: NeuralEmbedder) -> None:
+    texts = ["storm", "tide"]
+    late, fault = await NeuralReranker(embedder).order("tide", texts, Call.after(0))
+    assert late == [0, 1]
+    assert "in time" in fault
+    assert await NeuralReranker(embedder).order("潮の満ち引き", texts, Call.after(60)) == ([0, 1], "")
+
+
+@pytest.mark.skipif(importlib.util.find_spec(PACKAGE) is None, reason="the extra `neural` is not installed")
+async def test_the_text_that_means_the_query_moves_up_and_a_first_one_that_does_too_stays() -> None:
+    texts = [
+        "Bread is baked in an oven.",
+        "Stopping a job before it ends",
+        "Two jobs run at once",
+        "A task waits for one",
+    ]
+    order, _ = await NeuralReranker(NeuralEmbedder(model_folder())).order(
+        "cancel a running task", texts, Call.after(60)
+    )
+    assert order[0] == 1
+    again, _ = await NeuralReranker(NeuralEmbedder(model_folder())).order("bake bread", texts, Call.after(60))
+    assert again[0] == 0
+
+
+@pytest.mark.parametrize(("chosen", "kept"), [(None, "1"), ("4", "4")])
+def test_numpy_is_asked_for_one_thread_unless_the_operator_chose(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None, kept: str
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", chosen or "")
+    if chosen is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    NeuralEmbedder(folder)
+    assert os.environ["OPENBLAS_NUM_THREADS"] == kept

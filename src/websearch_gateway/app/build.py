@@ -36,7 +36,7 @@ from websearch_gateway.app.adapters import (
 )
 from websearch_gateway.cache.results import ANSWERS, RAW_RESULTS, WEB_RESULTS, Lifetimes, RawResult, ResultCache
 from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache, SimilarQuestions
-from websearch_gateway.embedders import open_embedder, open_reranker, usd_per_million_tokens
+from websearch_gateway.embedders import neural_reranker, open_embedder, open_reranker, usd_per_million_tokens
 from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import LOCAL, Caller, Claim, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.net.address import AddressPolicy
@@ -180,6 +180,7 @@ class Gateway:
                 limit=limit,
                 max_tokens=max_tokens,
                 reranker=self.reranker,
+                neural=neural_reranker(self.embedder),
                 call=call,
             )
 

@@ -30,7 +30,7 @@ from websearch_gateway.docs_index.models import (
 )
 from websearch_gateway.docs_index.packages import CODE_HOSTS, Ecosystem, Package, Registries, package_of
 from websearch_gateway.docs_index.project import PUBLIC, USER_FILES, Origins, read_project
-from websearch_gateway.docs_index.search import MAX_TOKENS, Ranker
+from websearch_gateway.docs_index.search import MAX_TOKENS, Ranker, reorder_with
 from websearch_gateway.docs_index.store.crawls import is_dead
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import (
@@ -42,7 +42,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Call, Deadline
-from websearch_gateway.ports import NOT_RERANKED, Embedder, Reranker
+from websearch_gateway.ports import Embedder, Reranker
 from websearch_gateway.results import (
     DocsFailure,
     DocsOutlineEntry,
@@ -441,9 +441,12 @@ async def search_docs(
     limit: int = 10,
     max_tokens: int = MAX_TOKENS,
     reranker: Reranker | None = None,
+    neural: Reranker | None = None,
     call: Call | None = None,
 ) -> DocsSearchResponse:
     """Find the sections that answer a query, best first, with text within `max_tokens`.
+
+    Without a `reranker`, `neural` orders them, unless the query is misspelt or has nothing but names.
 
     Raises:
         SearchValidationError: a value is out of range, or no indexed site has that id, name or label.
@@ -458,19 +461,13 @@ async def search_docs(
     if not versions:
         warning = f"No site matches. Indexed: {named(indexed)}." if indexed else NO_SITE
         return DocsSearchResponse(warnings=(warning,))
-    faults: list[str] = []
-
-    async def reorder(text: str, sections: Sequence[str]) -> Sequence[int]:
-        if reranker is None:
-            return range(len(sections))
-        order, fault = await reranker.order(text, sections, call or Call.after(RERANK_SECONDS))
-        faults.extend([f"{NOT_RERANKED}{fault}"] if fault else [])
-        return order
-
-    ranker = Ranker(library.store, library.is_open, reorder if reranker else None)
+    ranker = Ranker(library.store, library.is_open)
     asked, instead = await ranker.understood(text, versions)
+    chosen = reranker or (None if instead or asked.is_names else neural)
+    faults: list[str] = []
+    reorder = reorder_with(chosen, call or Call.after(RERANK_SECONDS), faults) if chosen else None
     vector, warnings = await _vector(embedder, asked.text, call)
-    hits, more = await ranker.search(asked, vector, versions, limit=limit, max_tokens=max_tokens)
+    hits, more = await ranker.search(asked, vector, versions, limit=limit, max_tokens=max_tokens, reorder=reorder)
     guessed = tuple(f"No page has {word!r}: searched for {near!r}." for word, near in instead.items())
     return DocsSearchResponse(results=tuple(hits), more=tuple(more), warnings=(*guessed, *warnings, *faults))
 

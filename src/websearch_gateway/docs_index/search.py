@@ -30,7 +30,7 @@ from websearch_gateway.docs_index.query import (
     words_of,
 )
 from websearch_gateway.docs_index.store.docs import SqlDocs, find_symbols, load_chunks, page_chunks, page_facts
-from websearch_gateway.ports import MOST_RERANKED
+from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.chunk import window
 from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines, sentences_of
@@ -38,7 +38,8 @@ from websearch_gateway.text.tokens import estimate_tokens, query_terms, tokens_o
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.store.database import Database
-    from websearch_gateway.ports import Vectors
+    from websearch_gateway.models import Call
+    from websearch_gateway.ports import Reranker, Vectors
 
 
 CANDIDATES = 40
@@ -87,17 +88,11 @@ class _Candidate:
 
 
 class Ranker:
-    """Answers queries from an index, with pages whose addresses are open.
+    """Answers queries from an index, with pages whose addresses are open."""
 
-    `reorder` gives the places of texts for a query, best first.
-    """
-
-    def __init__(
-        self, index: SqlDocs, is_open: Callable[[str], bool] = lambda _: True, reorder: Reorder | None = None
-    ) -> None:
+    def __init__(self, index: SqlDocs, is_open: Callable[[str], bool] = lambda _: True) -> None:
         self._index = index
         self._is_open = is_open
-        self._reorder = reorder
 
     async def understood(self, text: str, versions: Sequence[SiteVersion]) -> tuple[Query, dict[str, str]]:
         """The parsed query, and the words that were put in place of those that no page has."""
@@ -112,6 +107,7 @@ class Ranker:
         *,
         limit: int = 10,
         max_tokens: int = MAX_TOKENS,
+        reorder: Reorder | None = None,
     ) -> tuple[list[DocsHit], list[DocsMore]]:
         """The sections that answer a query, one of each page, best first; those without room for text by their titles.
 
@@ -120,17 +116,18 @@ class Ranker:
             versions: where to search; a label in the query narrows them down.
             limit: the most sections of both kinds.
             max_tokens: the limit for all results together, as JSON.
+            reorder: gives the places of texts for a query, best first.
         """
         searched = [version for version in versions if query.version in (None, version.label)]
         near = await self._near(vector, searched)
-        if self._reorder is None:
+        if reorder is None:
             shown = min(limit, _most_shown(max_tokens))
             return await self._index.searching(
                 lambda db: _fit(db, self._sections(db, query, near, searched, limit, shown), query, max_tokens)
             )
         most = max(limit, MOST_RERANKED)
         found = await self._index.searching(lambda db: self._sections(db, query, near, searched, most, most))
-        found = (await self._reordered(query, found))[:limit]
+        found = (await _reordered(reorder, query, found))[:limit]
         return await self._index.searching(lambda db: _fit(db, found, query, max_tokens))
 
     async def _near(self, vector: Vectors | None, versions: Sequence[SiteVersion]) -> list[ScoredChunk]:
@@ -182,21 +179,33 @@ class Ranker:
             found.append(_candidate(group, [by_id[page.version_id] for page, _ in group], relevance))
         return found
 
-    async def _reordered(self, query: Query, found: list[_Candidate]) -> list[_Candidate]:
-        """The candidates as `reorder` has them; the best place has the best score all the same.
 
-        Definitions of a name in the query stay first.
-        """
-        first = [one for one in found if one.names]
-        rest = [one for one in found if not one.names]
-        if self._reorder is None or not rest:
-            return found
-        order = await self._reorder(query.text, [_read(one) for one in rest])
-        scores = [one.hit.relevance_score for one in found]
-        return [
-            replace(one, hit=one.hit.model_copy(update={"relevance_score": score}))
-            for one, score in zip([*first, *(rest[at] for at in order)], scores, strict=True)
-        ]
+def reorder_with(reranker: Reranker, call: Call, faults: list[str]) -> Reorder:
+    """What `Ranker.search` takes. A warning is added to `faults` if the reranker fails."""
+
+    async def reorder(text: str, sections: Sequence[str]) -> Sequence[int]:
+        order, fault = await reranker.order(text, sections, call)
+        faults.extend([f"{NOT_RERANKED}{fault}"] if fault else [])
+        return order
+
+    return reorder
+
+
+async def _reordered(reorder: Reorder, query: Query, found: list[_Candidate]) -> list[_Candidate]:
+    """The candidates as `reorder` has them; the best place has the best score all the same.
+
+    Definitions of a name in the query stay first.
+    """
+    first = [one for one in found if one.names]
+    rest = [one for one in found if not one.names]
+    if not rest:
+        return found
+    order = await reorder(query.text, [_read(one) for one in rest])
+    scores = [one.hit.relevance_score for one in found]
+    return [
+        replace(one, hit=one.hit.model_copy(update={"relevance_score": score}))
+        for one, score in zip([*first, *(rest[at] for at in order)], scores, strict=True)
+    ]
 
 
 def _instead(db: Database, words: Sequence[str]) -> dict[str, str]:
