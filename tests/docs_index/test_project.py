@@ -353,6 +353,31 @@ def test_indexes_are_found_in_the_repository_in_included_files_in_the_home_and_i
 
 
 @pytest.mark.parametrize(
+    ("variable", "file", "text", "found"),
+    [
+        ("PIP_CONFIG_FILE", "corp", f"[global]\nextra-index-url = {CORP}\n", {"acme", "heron"}),
+        ("UV_CONFIG_FILE", "pyproject.toml", f'extra-index-url = ["{CORP}"]', {"acme", "heron"}),
+        ("PDM_CONFIG_FILE", "corp", f'[pypi]\nurl = "{CORP}"', {"acme", "heron"}),
+        ("XDG_CONFIG_HOME", "pip/pip.conf", f"[global]\nindex-url = {CORP}\n", {"acme", "heron"}),
+        ("npm_config_userconfig", "corp", f"@acme:registry={CORP}\n", {"@acme/kit"}),
+        ("NPM_CONFIG_GLOBALCONFIG", "corp", f"@acme:registry={CORP}\n", {"@acme/kit"}),
+    ],
+)
+def test_a_file_of_settings_that_a_variable_names_is_read(
+    tmp_path: Path, variable: str, file: str, text: str, found: set[str]
+) -> None:
+    (tmp_path / "it").mkdir()
+    (tmp_path / "it" / "pyproject.toml").write_text(PYTHON)
+    (tmp_path / "it" / "package.json").write_text(NODE)
+    place = tmp_path / "settings" / file
+    place.parent.mkdir(parents=True)
+    place.write_text(text)
+    value = str(tmp_path / "settings" if variable == "XDG_CONFIG_HOME" else place)
+    assert withheld(tmp_path / "it", variables={variable: value}).keys() & {"acme", "heron", "@acme/kit"} == found
+    assert withheld(tmp_path / "it", variables={variable: str(tmp_path / "missing")}) == {}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "[global]\nindex-url = https://pypi.org/simple\n",

@@ -61,6 +61,15 @@ USER_FILES = (
     *("~/.npmrc", "/etc/npmrc", "/usr/etc/npmrc", "/usr/local/etc/npmrc"),
     *("~/.yarnrc", "~/.yarnrc.yml", "~/.bunfig.toml"),
 )
+_FILE_VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "PIP_CONFIG_FILE": ("pip.conf",),
+    "UV_CONFIG_FILE": ("uv.toml",),
+    "PDM_CONFIG_FILE": ("config.toml",),
+    "NPM_CONFIG_USERCONFIG": (".npmrc",),
+    "NPM_CONFIG_GLOBALCONFIG": (".npmrc",),
+    "XDG_CONFIG_HOME": ("pip/pip.conf", "uv/uv.toml", "pdm/config.toml"),
+}
+"""Variables that name a file under any name, with its kind, or a folder of such files."""
 _PROJECT_FILES = (
     *("pyproject.toml", "uv.toml", "pdm.toml", "Pipfile", "pip.conf", "pip.ini", ".venv/pip.conf"),
     *(".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", "bunfig.toml"),
@@ -154,14 +163,14 @@ def read_project(
 
     Args:
         public: the hosts of the public registries by ecosystem.
-        variables: the variables of the environment that name indexes.
+        variables: the variables of the environment that name indexes, or files that do.
         files: settings of package managers outside the project.
     """
     pypi, npm = (Origins(public[ecosystem]) for ecosystem in ("pypi", "npm"))
     try:
         folder = Path(root).expanduser()
         for name, value in (variables or {}).items():
-            (pypi if _INDEX_VARIABLE.fullmatch(name) else npm).index(value, name)
+            _read_variable(name, value, folder, pypi, npm)
         for path in chain(_settings(folder), map(Path, files)):
             _read_indexes(path, pypi, npm)
         python, python_versions = _python(folder, pypi)
@@ -226,8 +235,18 @@ def _settings(folder: Path) -> Iterator[Path]:
     yield from (one / name for one in above[: end + 1] for name in _PROJECT_FILES)
 
 
-def _read_indexes(path: Path, pypi: Origins, npm: Origins) -> None:
-    name, shown = path.name, "/".join(path.parts[-2:]) if path.parent.name == ".venv" else path.name
+def _read_variable(variable: str, value: str, folder: Path, pypi: Origins, npm: Origins) -> None:
+    kinds = _FILE_VARIABLES.get(variable.upper(), ())  # npm reads its own in any case
+    path = folder / Path(value).expanduser() if kinds else folder
+    for kind in kinds:
+        _read_indexes(path / kind if variable == "XDG_CONFIG_HOME" else path, pypi, npm, kind.rpartition("/")[2])
+    if not kinds:
+        (pypi if _INDEX_VARIABLE.fullmatch(variable) else npm).index(value, variable)
+
+
+def _read_indexes(path: Path, pypi: Origins, npm: Origins, kind: str = "") -> None:
+    """Note the indexes in a file; its name says its kind, unless `kind` does."""
+    name, shown = kind or path.name, "/".join(path.parts[-2:]) if path.parent.name == ".venv" else path.name
     if name in ("pip.conf", "pip.ini"):
         _read_pip(path, pypi)
     elif name.removeprefix(".") == "bunfig.toml":
@@ -236,7 +255,7 @@ def _read_indexes(path: Path, pypi: Origins, npm: Origins) -> None:
             if url := table_of(said).get("url") if isinstance(said, dict) else said:
                 _note_npm(npm, f"@{scope.lstrip('@')}" if scope else "", url, shown)
     elif name in ("pyproject.toml", "uv.toml", "pdm.toml", "config.toml", "Pipfile"):
-        _read_python(_parsed(path, tomllib.loads), pypi, shown)
+        _read_python(_parsed(path, tomllib.loads), pypi, name)
     elif name in (".npmrc", "npmrc", ".yarnrc"):
         for line in map(str.strip, _read(path).splitlines()):
             if match := _NPMRC_LINE.match(line):

@@ -248,7 +248,8 @@ MOST_FILE_BYTES = 1_000_000
 MOST_UNKNOWN = 10
 _INDEX_VARIABLE = re.compile(
     r"(?:PIP|UV|PDM|PIPENV)_(?:EXTRA_|DEFAULT_)?(?:INDEX|FIND_LINKS|PYPI)(?:_URL|_MIRROR)?"
-    r"|(?:NPM_CONFIG|npm_config)_(?:REGISTRY|registry)|YARN_(?:NPM_)?REGISTRY(?:_SERVER)?"
+    r"|(?:PIP|UV|PDM)_CONFIG_FILE|NPM_CONFIG_(?:REGISTRY|(?:USER|GLOBAL)CONFIG)|YARN_(?:NPM_)?REGISTRY(?:_SERVER)?"
+    r"|XDG_CONFIG_HOME"
 )
 
 GROUPS = (EngineSettings, Upstreams, ProviderSettings, Pages, Storage, Behaviour, Serving)
@@ -316,8 +317,9 @@ class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, 
 
 
 def index_variables() -> dict[str, str]:
-    """The variables that name package indexes for pip, uv, PDM, npm and Yarn, which are no settings of this gateway."""
-    return {name: value for name, value in os.environ.items() if value and _INDEX_VARIABLE.fullmatch(name)}
+    """The variables that name package indexes for pip, uv, PDM, npm and Yarn, or files that do. They are no settings of
+    this gateway."""
+    return {name: value for name, value in os.environ.items() if value and _INDEX_VARIABLE.fullmatch(name.upper())}
 
 
 def config_path(explicit: Path | None = None) -> Path:
