@@ -84,6 +84,15 @@ def test_globs_select_pages_below_the_start():
     assert not scope.contains(f"{START}tutorial/a.html")
 
 
+def test_a_glob_of_files_matches_the_index_page_of_a_folder():
+    assert Scope.of("file:///d/", include=["*.html"]).contains(canonical("file:///d/guide/index.html"))
+    assert Scope.of("file:///d/", include=["guide/*.html"]).contains(canonical("file:///d/guide/index.html"))
+    assert not Scope.of("file:///d/", include=["api/*.html"]).contains(canonical("file:///d/guide/index.html"))
+    assert not Scope.of("file:///d/", exclude=["old/*.html"]).contains(canonical("file:///d/old/index.html"))
+    assert Scope.of(START, include=["*.html"]).contains(canonical(f"{START}library/index.html"))
+    assert Scope.of(START, exclude=["*.html"]).contains(f"{START}library/")
+
+
 def test_a_site_moves_within_its_host_and_never_to_a_folder_above_its_own():
     scope = Scope.of("http://example.org/docs/")
     assert scope.may_move_to("https://www.example.org/docs/en/")

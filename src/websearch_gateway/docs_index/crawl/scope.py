@@ -178,9 +178,12 @@ class Scope:
             return "in another language"
         if _loops(below):
             return "a loop of links"
-        if any(fnmatchcase(below, glob) or fnmatchcase(parts.path, glob) for glob in self.exclude):
+        names = [below, parts.path]
+        # The canonical address lacks it. On the web, what `--exclude "*.html"` names may be copies of the folders.
+        as_file = [*names, *(f"{one}index.html" for one in names)] if parts.path.endswith("/") else names
+        if _matches(as_file if self.of_files else names, self.exclude):
             return "--exclude leaves it out"
-        if self.include and not any(fnmatchcase(below, g) or fnmatchcase(parts.path, g) for g in self.include):
+        if self.include and not _matches(as_file, self.include):
             return "--include leaves it out"
         return ""
 
@@ -297,6 +300,10 @@ class TrapDetector:
             return False
         like.add(url)
         return True
+
+
+def _matches(names: Sequence[str], globs: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, glob) for name in names for glob in globs)
 
 
 def _loops(path: str) -> bool:
