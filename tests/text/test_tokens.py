@@ -50,6 +50,11 @@ def test_words_have_no_punctuation_and_keep_their_order() -> None:
     ]
 
 
+@pytest.mark.parametrize("word", ["हिन्दी", "மொழி", "বাংলা", "مُحَمَّد", "שָׁלוֹם"])
+def test_vowel_signs_and_points_do_not_tear_a_word(word: str) -> None:
+    assert len(words(f"{word} {word}, x")) == 3
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

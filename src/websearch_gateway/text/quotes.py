@@ -17,7 +17,7 @@ from urllib.parse import quote as percent_encoded
 
 from websearch_gateway.text.markdown import blocks, lines, plain, sentences_of
 from websearch_gateway.text.numbers import UNITS, month_named, quantity
-from websearch_gateway.text.tokens import STOP_WORDS, UNSPACED, fold, stems, words
+from websearch_gateway.text.tokens import MARKS, STOP_WORDS, UNSPACED, fold, stems, words
 
 
 def word_set(spaced: str) -> frozenset[str]:
@@ -116,7 +116,7 @@ _LETTER = rf"[^\W\d_{UNSPACED}]"
 _TOKEN = re.compile(
     rf"""(?P<number>(?<![\w.])[-\u2212](?=\d) | [$€£¥₹%] | °\s?[cfCF]\b
             | v?\d+(?:[.,:]\d+)*(?:{_LETTER}{{1,4}}(?:[²³]|/[a-z]{{1,3}})?(?!\w)|['’]?s\b)?)
-    | (?P<word>(?:{_LETTER}\.){{2,}} | {_LETTER}{{1,3}}\d?/[a-z]{{1,3}}(?!\w) | {_LETTER}[\w]*(?:['.&]\w+)*[+\#]{{0,2}})
+    | (?P<word>(?:{_LETTER}\.){{2,}} | {_LETTER}{{1,3}}\d?/[a-z]{{1,3}}(?!\w) | {_LETTER}[\w{MARKS}]*(?:['.&]\w+)*[+\#]{{0,2}})
     | (?P<wide>[{UNSPACED}]+)
     | (?P<edge>[;,:()|\[\]] | [.!?](?=\s|$) | \s[-\u2013\u2014]\s | \u2014)""",
     re.VERBOSE,

@@ -18,8 +18,10 @@ CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """The characters of Japanese, Chinese and Korean, as ranges of a regular expression."""
 UNSPACED = f"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff{CJK}"  # also Thai and Lao, Burmese, Khmer
 """The characters of scripts without spaces between words, as ranges of a regular expression."""
+MARKS = "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0dff\u0f71-\u0fbc\u200c\u200d"
+"""Vowel signs and other marks inside words, which `\\w` lacks, as ranges; with the letters and digits among them."""
 
-_WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
+_WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]++(?:[{MARKS}]++[^\W_{UNSPACED}]*+)*+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 _CJK_RUN = re.compile(f"[{CJK}]++")
