@@ -116,7 +116,8 @@ _LETTER = rf"[^\W\d_{UNSPACED}]"
 _TOKEN = re.compile(
     rf"""(?P<number>(?<![\w.])[-\u2212](?=\d) | [$€£¥₹%] | °\s?[cfCF]\b
             | v?\d+(?:[.,:]\d+)*(?:{_LETTER}{{1,4}}(?:[²³]|/[a-z]{{1,3}})?(?!\w)|['’]?s\b)?)
-    | (?P<word>(?:{_LETTER}\.){{2,}} | {_LETTER}{{1,3}}\d?/[a-z]{{1,3}}(?!\w) | {_LETTER}[\w{MARKS}]*(?:['.&]\w+)*[+\#]{{0,2}})
+    | (?P<word>(?:{_LETTER}\.){{2,}} | {_LETTER}{{1,3}}\d?/[a-z]{{1,3}}(?!\w)
+            | {_LETTER}[\w{MARKS}]*(?:['.&]\w+)*[+\#]{{0,2}})
     | (?P<wide>[{UNSPACED}]+)
     | (?P<edge>[;,:()|\[\]] | [.!?](?=\s|$) | \s[-\u2013\u2014]\s | \u2014)""",
     re.VERBOSE,
