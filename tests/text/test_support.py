@@ -244,7 +244,6 @@ def test_a_claim_is_contradicted_by_the_same_sentence_with_another_number_or_its
     ("told", "invented"),
     [
         ("The team was only granted 15 minutes to speak.", "The team was mainly granted 15 minutes to speak."),
-        ("Berg averaged 25 points per game as a senior.", "Berg averaged 25 rebounds per game as a senior."),
         ("More than 190 ships have visited the harbour.", "Under 190 ships have visited the harbour."),
         ("The guard opens all the gates of the harbour.", "The guard opens some the gates of the harbour."),
         ("The new bridge over the river has three lanes.", "The new bridge over the river has four lanes."),
