@@ -47,6 +47,15 @@ async def test_a_url_leads_to_the_section_of_its_anchor_in_any_spelling(gateway:
             assert "zoo.z4" in (await read_docs(opened.docs, url=url)).content[:40]
 
 
+@pytest.mark.parametrize("end", ["#\ud800", "#%00", "\0", "\ud800"])
+async def test_an_address_that_no_page_can_have_is_refused(gateway: Open, tmp_path: Path, end: str) -> None:
+    (tmp_path / "a.md").write_text("# Zebras\n\nZebras eat grass.")
+    async with gateway() as opened:
+        await opened.docs.crawl((await opened.docs.add(str(tmp_path), "zoo", "1")).id)
+        with pytest.raises(SearchValidationError, match="url is not the address of a page"):
+            await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/a.md{end}")
+
+
 async def test_the_anchor_of_a_definition_within_a_section_leads_to_that_section(gateway: Open, tmp_path: Path) -> None:
     terms = "".join(
         f"<dt id='zoo.z{n}'>zoo.z{n}(x)</dt><dd><p>{'The zebra eats grass. ' * 15}</p></dd>" for n in range(30)

@@ -545,7 +545,10 @@ async def _chunk(
         return chunk
     try:
         address, anchor = urldefrag(url or "")
-        urlsplit(address.encode())
+        wanted = unquote(anchor)
+        urlsplit(address)
+        if b"\0" in f"{address}{wanted}".encode():  # PostgreSQL stores none
+            raise ValueError
     except ValueError:
         raise SearchValidationError("url is not the address of a page.") from None
     _check_open(library, address)
@@ -556,8 +559,7 @@ async def _chunk(
             page = await library.store.page_chunks(page_id)
     if not page:
         raise SearchValidationError("No page with this address is indexed. `list_sites` lists the indexed sites.")
-    ordinal = await library.store.find_anchor(page[0].page_id, unquote(anchor)) if anchor else None
-    wanted = unquote(anchor)
+    ordinal = await library.store.find_anchor(page[0].page_id, wanted) if anchor else None
     named = (
         chunk
         for chunk in page
