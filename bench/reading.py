@@ -51,7 +51,7 @@ async def _measure() -> list[Row]:
                 data_dir=Path(folder), fetch_allow_private_hosts=(site,), log_level="ERROR", read_rate_limit="none"
             )
             async with open_gateway(settings) as gateway:
-                await gateway.warm_up()
+                await gateway.warm_up_reading()
                 known = await _known(gateway, f"http://{site}/0")
                 firsts = [await _timed(gateway, f"http://{site}/{number}") for number in range(1, FIRST_READS + 1)]
         plain = await _plain(site)

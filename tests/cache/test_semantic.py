@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -366,6 +368,29 @@ class TestTrust:
         served = await make().get(ASKED, ME)
         assert served is not None
         assert served.response.cache_match is None
+
+
+def test_no_model_is_loaded_before_there_is_a_question() -> None:
+    """A first answer does not wait for it. In a child, since other tests load it."""
+    script = """
+import asyncio, sys
+from websearch_gateway.cache.semantic import QuestionIndex
+from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.models import SearchQuery
+from websearch_gateway.state.memory import MemoryState
+
+async def main():
+    questions = QuestionIndex(StaticEmbedder(), MemoryState(), longest_seconds=600)
+    await questions.warm_up()
+    assert not await questions.nearest("How tall is the tower?", 0, least=0, most=5)
+    await questions.add("answers", SearchQuery("How tall is the tower?"), "", 600)
+    print(len(questions), "numpy" in sys.modules)
+    await questions.close()
+
+asyncio.run(main())
+"""
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["1", "False"]
 
 
 async def test_at_most_as_many_questions_are_read_as_there_is_room_for(state: MemoryState, clock: Clock) -> None:

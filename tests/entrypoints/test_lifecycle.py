@@ -95,7 +95,7 @@ import psutil
 async def main():
     lazy = LazyGateway(Settings(state_url="memory://"))
     gateway = await lazy.get()
-    await gateway.warm_up()
+    await gateway.warm_up_reading()
     started = {child.pid for child in psutil.Process().children()}
     print(await gateway.workers.run(os.getpid, deadline=Deadline.after(300)) in started)
     await lazy.close()

@@ -215,7 +215,7 @@ class Gateway:
         return await self.migration.migrate(target_url, caller, counters=counters)
 
     async def warm_up(self) -> None:
-        """Load and start everything that the first call would wait for.
+        """Load everything that the first question would wait for.
 
         Raises:
             SearchNotConfiguredError: a setting is unusable.
@@ -228,6 +228,9 @@ class Gateway:
         for rate_limits in (self.reading.rate_limits, self.reading.cached_limits):
             await rate_limits.warm_up()
         await self.caches.warm_up()
+
+    async def warm_up_reading(self) -> None:
+        """Load and start everything that the first page would wait for."""
         await self.reading.warm_up()
         await self.workers.warm()  # it ends if no page comes within its idle minute
 

@@ -185,6 +185,9 @@ REFRESH_SECONDS = 10.0
 OVERLAP_SECONDS = 60.0
 """How far each read overlaps the previous one (seconds), since clocks differ and a row may be written late."""
 
+LOAD_AFTER_SECONDS = 1.0
+"""When to load the embedder after the first question was added (seconds), so that its answer leaves first."""
+
 _BATCH = 32
 
 
@@ -284,7 +287,8 @@ class QuestionIndex:
     """Finds similar questions.
 
     A background task reads the questions of other processes and of earlier runs from the state: all of them first, then
-    the new ones every REFRESH_SECONDS. A search waits at most half a second for it.
+    the new ones every REFRESH_SECONDS. A search waits at most half a second for it. The embedder is loaded for the
+    first stored question, or soon after the first new one, since loading takes a third of the time of a first answer.
 
     Args:
         longest_seconds: the index ignores rows in the state that claim to live longer.
@@ -307,7 +311,9 @@ class QuestionIndex:
         self._clock = clock
         self._most = most
         self._index: VectorIndex[Question] | None = None
+        self._not_embedded: list[_Row] = []
         self._opening = asyncio.Lock()
+        self._loading: asyncio.Task[VectorIndex[Question]] | None = None
         self._reading: asyncio.Task[None] | None = None
         self._read_until = -math.inf
         self._next_read = -math.inf
@@ -316,20 +322,29 @@ class QuestionIndex:
 
     def __len__(self) -> int:
         """The number of questions in memory."""
-        return 0 if self._index is None else len(self._index)
+        return len(self._not_embedded) if self._index is None else len(self._index)
 
     async def add(self, kind: KindName, query: SearchQuery, owner: str, ttl_seconds: float) -> None:
         """Record that `query` has a result for `ttl_seconds`."""
         now = self._clock()
         row = _Row.of(kind, query, owner, now + ttl_seconds, now)
-        index = await self._open()
-        self._put(index, [row], self._embedder.encode([query.text]))
+        if self._index is None:
+            self._not_embedded = [*self._not_embedded, row][-self._most :]
+            if self._loading is None or self._loading.done():
+                self._loading = asyncio.create_task(self._load_soon())
+        else:
+            self._put(self._index, [row], self._embedder.encode([query.text]))
         await self._best_effort(lambda: self._state.put(row.key(), row.value(), ttl_seconds), None)
 
     async def nearest(self, text: str, label: int, *, least: float, most: int) -> list[Neighbour[Question]]:
         """The questions of a label with a similarity to `text` of at least `least`, the nearest first."""
-        index = await self._open()
+        self._begin_read()
         await self._wait_for_read(WAIT_SECONDS)
+        if self._index is None and (self._not_embedded or self._opening.locked()):
+            await self._loaded()
+            await self._wait_for_read(WAIT_SECONDS)
+        if (index := self._index) is None:
+            return []
         return index.nearest(self._embedder.encode([text])[0], label, least=least, most=most, now=self._clock())
 
     def discard(self, neighbour: Neighbour[Question]) -> None:
@@ -343,12 +358,15 @@ class QuestionIndex:
 
     def forget(self) -> None:
         """Drop the questions in memory. The next use reads the state again."""
-        self._index = None
+        for task in self._tasks():
+            task.cancel()
+        self._index = self._reading = self._loading = None
+        self._not_embedded = []
         self._read_until = self._next_read = -math.inf
 
     async def warm_up(self) -> None:
-        """Load everything that the first question would wait for, and start to read the questions of earlier runs."""
-        await self._open()
+        """Start to read the questions of earlier runs, and to load what they need."""
+        self._begin_read()
 
     async def settled(self) -> None:
         """Wait until no read of the state is in progress."""
@@ -356,21 +374,33 @@ class QuestionIndex:
 
     async def close(self) -> None:
         """Stop reading. Idempotent."""
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.gather(self._reading, return_exceptions=True)
+        for task in self._tasks():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
-    async def _open(self) -> VectorIndex[Question]:
-        if self._index is None:
-            async with self._opening:
-                if self._index is None:
-                    self._index = await in_cache_thread(self._load)
+    def _tasks(self) -> list[asyncio.Task[Any]]:
+        return [task for task in (self._reading, self._loading) if task is not None]
+
+    async def _load_soon(self) -> VectorIndex[Question]:
+        await asyncio.sleep(LOAD_AFTER_SECONDS)
+        return await self._loaded()
+
+    async def _loaded(self) -> VectorIndex[Question]:
+        async with self._opening:
+            if self._index is None:
+                index = await in_cache_thread(self._load)
+                rows, self._not_embedded = self._not_embedded, []
+                self._put(index, rows, self._embedder.encode([row.query.text for row in rows]))
+                self._index = index
+                self._reading_since = asyncio.get_running_loop().time()  # a search does not wait less for the rows
+            return self._index
+
+    def _begin_read(self) -> None:
         is_reading = self._reading is not None and not self._reading.done()
         if not is_reading and self._clock() >= self._next_read:
             self._next_read = self._clock() + REFRESH_SECONDS
             self._reading_since = asyncio.get_running_loop().time()
-            self._reading = asyncio.create_task(self._read(self._index))
-        return self._index
+            self._reading = asyncio.create_task(self._read())
 
     async def _wait_for_read(self, seconds: float) -> None:
         """Wait for the read in progress, until at most `seconds` after its start."""
@@ -383,32 +413,37 @@ class QuestionIndex:
         self._embedder.encode(["warm up"])
         return VectorIndex(self._embedder.dimensions, self._most)
 
-    async def _read(self, index: VectorIndex[Question]) -> None:
-        """Put new valid rows of the state into `index`. After an outage, read the same rows again."""
+    async def _read(self) -> None:
+        """Put new valid rows of the state into the index. After an outage, read the same rows again."""
         began = self._clock()
 
         async def read_all() -> bool:
-            async for rows in self._batches(index):
+            async for rows in self._batches():
+                index = await self._loaded()
                 vectors = await in_cache_thread(self._embedder.encode, [row.query.text for row in rows])
                 self._put(index, rows, vectors)
             return True
 
-        if await self._best_effort(read_all, otherwise=False, seconds=None) and index is self._index:
+        if await self._best_effort(read_all, otherwise=False, seconds=None):
             self._read_until = began
 
-    async def _batches(self, index: VectorIndex[Question]) -> AsyncIterator[list[_Row]]:
+    async def _batches(self) -> AsyncIterator[list[_Row]]:
         rows: list[_Row] = []
         seen = 0
         start = max(self._read_until, self._clock() - self._longest_seconds) - OVERLAP_SECONDS
         async for entry in self._state.entries(PREFIX, _key_of(start)):
-            rows += [row for row in self._validated(entry.key, entry.value) if index.expiry(row.digest()) < row.expires]
+            rows += [row for row in self._validated(entry.key, entry.value) if self._expiry(row) < row.expires]
             seen += 1
             if len(rows) == _BATCH:
                 yield rows
                 rows = []
             if seen == 2 * self._most:
                 break
-        yield rows
+        if rows:
+            yield rows
+
+    def _expiry(self, row: _Row) -> float:
+        return 0.0 if self._index is None else self._index.expiry(row.digest())
 
     def _validated(self, key: str, value: bytes) -> list[_Row]:
         """A list of the row if this gateway could have written it under that key; otherwise empty."""

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 WARM_UP = "warm_up"
 """The name of the task that loads in the background."""
 
+READING_AFTER_SECONDS = 1.0
+"""When to load what reads pages (seconds): a question that comes with the handshake needs the processor itself."""
+
 LOOK_SECONDS = 30.0
 """How often to look for an index of documentation (seconds)."""
 
@@ -100,7 +103,10 @@ class LazyGateway:
 
     async def _warm_up(self) -> None:
         try:
-            await (await self.get()).warm_up()
+            gateway = await self.get()
+            await gateway.warm_up()
+            await asyncio.sleep(READING_AFTER_SECONDS)
+            await gateway.warm_up_reading()
         except SearchError as error:
             _log.warning("The gateway is not ready, and the next call will fail: %s: %s", error.code, error.message)
             return
