@@ -2,7 +2,9 @@
 
 FOLDER has `claims_half.jsonl.gz`: rows with `set`, `evidence`, `claim` and `label`; and, if it is there,
 `inventions.jsonl.gz` with `kind` and `heading` besides. A claim of several sentences is kept if all of them are. Plain
-word overlap is measured beside it, with the threshold that is best on the other four fifths of the data.
+word overlap is measured beside it, with the threshold that is best on the other four fifths of the data. With
+`--served`, what reaches the reader of an answer: what nearly copies its source is given as the source has it, and
+counts as `verbatim`; only claims that stay in the model's words count as kept.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from websearch_gateway.answers.draft import Claim, NumberedPassage, check
+from websearch_gateway.models import Source
 from websearch_gateway.text.markdown import split_sentences
 from websearch_gateway.text.quotes import Quotable, best_quotes
 from websearch_gateway.text.support import is_claim, support
@@ -50,6 +54,17 @@ def outcome(row: Row) -> str | None:
     if not found or None in found:
         return None
     return "verbatim" if set(found) == {"verbatim"} else "paraphrase"
+
+
+def served(row: Row) -> str | None:
+    """How an answer gives the claim: `verbatim` in the source's words, `paraphrase` in its own, or not at all."""
+    heading = " > ".join((row.get("heading", ""), *_ABOUT_PAGE.findall(row["evidence"])))
+    passage = NumberedPassage(1, Source("https://source.example/", ""), heading, row["evidence"])
+    claims = [one for one in _sentences(row["claim"]) if is_claim(one)]
+    answers = [check([Claim(one)], [passage]).spans for one in claims]
+    if not answers or () in answers:
+        return None
+    return "verbatim" if {span.support for spans in answers for span in spans} == {"verbatim"} else "paraphrase"
 
 
 def _overlap(row: Row) -> float:
@@ -87,7 +102,9 @@ def main() -> None:
     """Print one table per file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
+    parser.add_argument("--served", action="store_true", help="measure what reaches the reader")
+    given = parser.parse_args()
+    folder, judge = given.folder, served if given.served else outcome
     rows = _rows(folder / "claims_half.jsonl.gz")
     print("| set | supported kept | others refused | balanced accuracy | of plain overlap | CPU per claim |")
     print("|---|---|---|---|---|---|")
@@ -95,7 +112,8 @@ def main() -> None:
         own = [row for row in rows if row["set"] == name]
         labels = [row["label"] == "supported" for row in own]
         began = time.process_time()
-        kept = [outcome(row) is not None for row in own]
+        found = [judge(row) for row in own]
+        kept = [how == "paraphrase" if given.served else how is not None for how in found]
         spent = (time.process_time() - began) / len(own)
         (held, refused), plain = _balanced(kept, labels), _balanced(_overlap_kept(own, labels), labels)
         others = len(labels) - sum(labels)
@@ -104,7 +122,7 @@ def main() -> None:
             f"| {sum(plain) / 2:.3f} ({plain[0]:.0%}, {plain[1]:.0%}) | {1000 * spent:.1f} ms |"
         )
     if (inventions := folder / "inventions.jsonl.gz").exists():
-        _print_inventions([(row["kind"], outcome(row)) for row in _rows(inventions)])
+        _print_inventions([(row["kind"], judge(row)) for row in _rows(inventions)])
 
 
 def _print_inventions(found: Sequence[tuple[str, str | None]]) -> None:
