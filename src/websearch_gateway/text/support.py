@@ -40,7 +40,7 @@ from websearch_gateway.text.quotes import (
 )
 from websearch_gateway.text.tokens import language_of, query_terms, stems, words
 
-Difference = Literal["number", "negation", "operator", "name", "condition", "speaker", "cell"]
+Difference = Literal["number", "negation", "operator", "name", "speaker", "cell"]
 
 NEAR_COPY = 0.8
 """The share of its ordinary words (no names, no numbers) that a near copy has from a quote; one may always differ."""
@@ -295,7 +295,6 @@ _SMALL = word_set(
     "two three four five six seven eight nine ten first third fourth fifth sixth seventh eighth ninth tenth"
 )
 _LEAST_FACTS = 2
-_MODAL = frozenset(("may", "plans", "must"))
 _UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _STRONG = frozenset(("all", "most", "only", "few", "half"))
 _COUNTS: dict[str, frozenset[str]] = defaultdict(frozenset, number=frozenset(("only",)))
@@ -337,7 +336,7 @@ def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Suppor
         return None
     if _is_taken_from_elsewhere(said, known, quotes, passage):
         return None
-    if _is_surer(said, quotes[0].words) or _leaves_out(sentence, said, quotes[0]):
+    if _leaves_out(sentence, said, quotes[0]):
         return None
     if _is_misplaced(said, quotes[0], passage):
         return None
@@ -475,22 +474,6 @@ def _speaks_otherwise(sentence: str, quotes: Sequence[Quote], passage: Quotable)
     texts = [passage.quotes[place].text.lower() for place in beside]
     near = " | ".join(text[max(0, m.start() - 50) : m.end()] for text in texts for m in SAYING.finditer(text))
     return not re.search(rf"(?<!\w){re.escape(speaker)}(?!\w)", near) and passage.context.isdisjoint(stems([speaker]))
-
-
-def _is_surer(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
-    """Whether the quote doubts, plans or demands what the sentence states, or the sentence demands what it states.
-
-    The verb may have another form: then the word behind it tells its place.
-    """
-    matches = {other: one for one, other in _chain(said, theirs)}
-    for place, word in enumerate(theirs):
-        at = matches.get(place, matches.get(place + 1, 0) - 1)
-        if at < 0:
-            continue
-        ours = said[at].signs & _MODAL
-        if (word.signs & _MODAL and not ours) or ("must" in ours and "must" not in word.signs):
-            return True
-    return False
 
 
 def _denies_otherwise(sentence: str, quotes: Sequence[Quote]) -> bool:
