@@ -111,6 +111,19 @@ def test_a_quote_begins_with_what_its_sentence_points_at(start: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("When did boats run to Skerry?", "Ann Lee bought the pier. Thereafter, boats ran to Skerry from 1901."),
+        ("Wann fuhren Boote nach Skerry?", "Ann Lee kaufte den Hafen. Danach fuhren Boote ab 1901 nach Skerry."),
+        ("¿Cuándo fueron barcos a Skerry?", "Ana Lee compró el puerto. Después fueron barcos a Skerry en 1901."),
+        ("Когда лодки ходили на Скерри?", "Анна Ли купила причал. Затем лодки ходили на Скерри в 1901 году."),
+    ],
+)
+def test_a_sentence_that_tells_what_came_next_follows_the_one_before_it(question: str, page: str) -> None:
+    assert quoted(question, page) == [page]
+
+
 def test_what_a_sentence_points_at_may_be_before_another_that_points() -> None:
     page = "Ann Lee founded the museum. She lived on Skerry. She also wrote the report on fog horns in 1901."
     assert quoted("When was the report on fog horns written?", page) == [page]

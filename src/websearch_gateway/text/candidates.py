@@ -34,6 +34,11 @@ PRONOUN = re.compile(
 )
 """The beginning of a sentence that depends on the sentence before it."""
 
+_GOES_ON = (
+    r"(?:thereafter|afterwards?|subsequently|meanwhile|consequently|nonetheless|danach|dabei|dazu|daher|dort|deshalb|"
+    r"dann|sein(?:e[mnrs]?)?|ihre[mnrs]?|su|sus|estas|estos|allí|también|pero|sin embargo|después(?! de)|además(?! de)|"
+    r"son|sa|ses|ce|cette|ces|ensuite|затем|поэтому|однако|эта|этот|эти|его|её|их)\b"
+)
 _POINTED = (
     r"(?:the (?:same|latter|former|two|deal|agreement|arrangement|treaty|plan|proposal|scheme|ruling|incident|event|"
     r"measure|process|latter's|former's)|this|that|these|those|such|its|his|her|their|it|him|them)"
@@ -41,7 +46,7 @@ _POINTED = (
 )
 DANGLING = re.compile(
     rf"(?:(?:however|but|and|so|thus|also|then|later|instead|therefore|moreover|furthermore|today|nevertheless),? )?"
-    rf"(?:{PRONOUN.pattern}|[他她它这该該]|เขา|มัน|"
+    rf"(?:{PRONOUN.pattern}|{_GOES_ON}|[他她它这该該]|เขา|มัน|"
     rf"(?:when|while|as|after|before|because|although|once) (?:he|she|it|they)\b|"
     rf"(?:(?:both|all|each|one|some|many|most|several|none|part) of|under|in|by|at|during|after|"
     rf"before|with|from|as|on|since|for|of|to|through|despite|following|because of|due to) {_POINTED}|"
