@@ -214,6 +214,13 @@ def test_a_claim_is_contradicted_by_a_quote_with_two_other_numbers() -> None:
     assert judged(["The ticket costs 15 euros."], page, "") == [("contradicted", page)]
 
 
+@pytest.mark.parametrize("amount", ["1500.50", "1,500.50", "1.500,50"])
+def test_an_amount_is_the_same_in_the_digits_of_another_country(amount: str) -> None:
+    page = "The ticket for the whole harbour cost 1.500,50 euros in Olm."
+    claim = f"The ticket for the whole harbour cost {amount} euros in Olm."
+    assert judged([claim], page, "") == [("supported", page)]
+
+
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
@@ -253,6 +260,10 @@ def test_a_claim_is_contradicted_by_the_same_sentence_with_another_number_or_its
             "The arch is the finest work of the whole century.",
         ),
         ("It is naive to think that the arch holds in every storm.", "The arch holds in every storm."),
+        ("The inquiry did not find that the arch was unsafe.", "The inquiry found that the arch was unsafe."),
+        ("Nearly all visitors to the harbour take the lift.", "All visitors to the harbour take the lift."),
+        ("The old harbour was sold twice by Victor Berg.", "The old harbour was sold by Victor Berg three times."),
+        ("If the permit is renewed, the arch will stay until 2050.", "The arch will stay until 2050."),
     ],
 )
 def test_another_amount_thing_or_a_missing_speaker_is_refused(told: str, invented: str) -> None:

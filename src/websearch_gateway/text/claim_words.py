@@ -65,7 +65,7 @@ LEFT_OUT = (
         _any_of(_CONDITIONS),
         _any_of(
             f"{_CONDITIONS} only when must may would might could without should has_to have_to solely sole other_than "
-            "alone where until"
+            "alone where"
         ),
     ),
 )

@@ -156,8 +156,8 @@ def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None
 
 def _decimal(number: str) -> str:
     """`number` without thousands separators and with a point before its fraction; a version keeps every digit."""
-    if re.fullmatch(r"-?\d{1,3}(?:\.\d{3}){2,}", number):
-        return number.replace(".", "")
+    if re.fullmatch(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+", number):
+        return number.replace(".", "").replace(",", ".")
     return number.replace(",", ".") if re.fullmatch(r"-?\d+,(?:\d{1,2}|\d{4,})", number) else _plain(number)
 
 

@@ -65,10 +65,11 @@ theorized"""
 OPERATORS: Mapping[str, str] = {word: row.split()[0] for row in _OPERATORS.splitlines() for word in row.split()}
 """Each operator with the first word of its row, which means nearly the same."""
 
+_NEARLY = frozenset(("almost", "nearly"))
 _BOUNDS = {
     **dict.fromkeys(("over", "more", "above", "exceeding"), "over"),
     **dict.fromkeys(("under", "less", "below", "fewer"), "under"),
-    **dict.fromkeys(("almost", "nearly"), "nearly"),
+    **dict.fromkeys(_NEARLY, "nearly"),
     "least": "least",
 }
 _TIMES = frozenset(("before", "after", "until", "till", "since"))
@@ -110,6 +111,7 @@ _SPELLINGS = (
     (re.compile(r"\bpercentage points?\b"), "pp"),
     (re.compile(r"\bone of (?=the|its|his|her|their|our)\b", re.IGNORECASE), "oneof "),
     (re.compile(r"±"), " to "),
+    (re.compile(r"\btwice\b", re.IGNORECASE), "two times"),
     (re.compile(r"\bminus (?=\d)", re.IGNORECASE), "-"),
 )
 _LETTER = rf"[^\W\d_{UNSPACED}]"
@@ -254,7 +256,8 @@ def _content(piece: str, kind: Kind, before: list[str], part: int) -> Iterator[W
 
 
 def _with_operators(word: Word, before: list[str]) -> Word:
-    counting = before if word.kind == "number" or "half" in before else []
+    counts = word.kind == "number" or "half" in before
+    counting = before if counts else _NEARLY.intersection(before)
     return replace(
         word,
         signs=_signs(before),

@@ -355,10 +355,21 @@ def _leaves_out(sentence: str, said: Sequence[Word], quote: Quote) -> bool:
         return False
     if any(theirs.search(quote.text) and not ours.search(sentence) for theirs, ours in LEFT_OUT):
         return True
-    if _coverage(said, quote) < 0.7 or DENIED.search(sentence):
+    denials = _denials(sentence)
+    if _coverage(said, quote) < 0.7 or denials - _denials(quote.text):
         return False
-    gaps = [quote.words[one + 1 : other + 1] for (_, one), (_, other) in pairwise(chain) if other - one <= _GAP + 1]
-    return any("not" in word.signs or DENIED.search(word.raw) for gap in gaps for word in gap)
+    pairs = [(at, one, after, other) for (at, one), (after, other) in pairwise(chain) if other - one <= _GAP + 1]
+    # A sentence that denies something itself leaves out a denial only where it has another word in its place.
+    gaps = [
+        quote.words[one + 1 : other + 1]
+        for at, one, after, other in pairs
+        if not denials or (after - at == 2 == other - one and "not" not in said[at + 1].signs)
+    ]
+    return any("not" in word.signs or (not denials and DENIED.search(word.raw)) for gap in gaps for word in gap)
+
+
+def _denials(text: str) -> set[str]:
+    return {match[0].lower() for match in DENIED.finditer(text)}
 
 
 def _coverage(said: Sequence[Word], quote: Quote) -> float:
