@@ -5,6 +5,8 @@ A test of a deadline sets its own, long enough for what has to happen before it.
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from websearch_gateway.admin import maintenance, operations
@@ -43,3 +45,10 @@ def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def wait_for_state(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Change how long a caller waits for the state if it can do without."""
     monkeypatch.setitem(BestEffort.__call__.__kwdefaults__, "seconds", seconds)
+
+
+async def nothing_else() -> None:
+    """Wait until no other task runs: those that the object under test began in the background have ended."""
+    async with asyncio.timeout(PATIENCE):
+        while len(asyncio.all_tasks()) > 1:  # noqa: ASYNC110 - nobody gives these tasks out
+            await asyncio.sleep(0)
