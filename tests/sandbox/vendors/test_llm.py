@@ -3,7 +3,7 @@ from __future__ import annotations
 from websearch_gateway.sandbox.vendors.llm import written
 
 PROMPT = """<passages>
-[1] The Eiffel Tower: height and history
+[1] How tall is the Eiffel Tower?
 The tower in Paris is 330 metres tall, antennas included. When it was finished in 1889 it measured 312 metres.
 </passages>
 Question: How tall is the Eiffel Tower?
