@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs_index.project import MAX_FILE_BYTES, PUBLIC, Origins, read_project
+from websearch_gateway.docs_index.project import MAX_FILE_BYTES, MOST_REQUIREMENTS, PUBLIC, Origins, read_project
 
 UV_LOCK = """
 version = 1
@@ -217,13 +217,14 @@ CORP = "https://me:secret@pkg.corp.example/simple/"
         ("pip.conf", f"[global]\nextra-index-url =\n    https://pypi.org/simple\n    {CORP}\n"),
         ("pip.ini", f"[install]\nindex_url = {CORP}\n"),
         (".venv/pip.conf", f"[global]\nindex-url: {CORP}\n"),
+        ("venv/pip.conf", f"[global]\nindex-url: {CORP}\n"),
     ],
 )
 def test_beside_a_private_index_only_what_a_lock_file_calls_public_is_asked_for(
     tmp_path: Path, name: str, text: str
 ) -> None:
     (tmp_path / "pyproject.toml").write_text(PYTHON)
-    (tmp_path / ".venv").mkdir()
+    (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(text)
     assert set(reasons := withheld(tmp_path)) == {"acme", "heron"}
     assert Path(name).name in reasons["acme"]
@@ -352,12 +353,22 @@ def test_indexes_are_found_in_the_repository_in_included_files_in_the_home_and_i
     assert "base.txt" in withheld(inner)["acme"]
 
 
+def test_a_file_of_requirements_that_is_not_read_may_name_any_index(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYTHON)
+    for number in range(MOST_REQUIREMENTS):
+        (tmp_path / f"requirements-{number:02}.txt").write_text("-r requirements-00.txt\n" * 1_000)
+    assert withheld(tmp_path) == {}
+    (tmp_path / "requirements.txt").write_text(f"-i {CORP}\n")
+    assert set(withheld(tmp_path)) == {"acme", "heron"}
+
+
 @pytest.mark.parametrize(
     ("variable", "file", "text", "found"),
     [
         ("PIP_CONFIG_FILE", "corp", f"[global]\nextra-index-url = {CORP}\n", {"acme", "heron"}),
         ("UV_CONFIG_FILE", "pyproject.toml", f'extra-index-url = ["{CORP}"]', {"acme", "heron"}),
         ("PDM_CONFIG_FILE", "corp", f'[pypi]\nurl = "{CORP}"', {"acme", "heron"}),
+        ("VIRTUAL_ENV", "pip.conf", f"[global]\nindex-url = {CORP}\n", {"acme", "heron"}),
         ("XDG_CONFIG_HOME", "pip/pip.conf", f"[global]\nindex-url = {CORP}\n", {"acme", "heron"}),
         ("npm_config_userconfig", "corp", f"@acme:registry={CORP}\n", {"@acme/kit"}),
         ("NPM_CONFIG_GLOBALCONFIG", "corp", f"@acme:registry={CORP}\n", {"@acme/kit"}),
@@ -372,7 +383,7 @@ def test_a_file_of_settings_that_a_variable_names_is_read(
     place = tmp_path / "settings" / file
     place.parent.mkdir(parents=True)
     place.write_text(text)
-    value = str(tmp_path / "settings" if variable == "XDG_CONFIG_HOME" else place)
+    value = str(tmp_path / "settings" if variable in ("VIRTUAL_ENV", "XDG_CONFIG_HOME") else place)
     assert withheld(tmp_path / "it", variables={variable: value}).keys() & {"acme", "heron", "@acme/kit"} == found
     assert withheld(tmp_path / "it", variables={variable: str(tmp_path / "missing")}) == {}
 

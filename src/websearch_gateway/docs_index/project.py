@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import configparser
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -58,6 +59,7 @@ MOST_PARENTS = 8
 USER_FILES = (
     *("~/.pip/pip.conf", "~/.config/pip/pip.conf", "~/Library/Application Support/pip/pip.conf", "/etc/pip.conf"),
     *("~/.config/uv/uv.toml", "/etc/uv/uv.toml", "~/.config/pdm/config.toml"),
+    *("/etc/xdg/pip/pip.conf", "/etc/xdg/uv/uv.toml"),
     *("~/.npmrc", "/etc/npmrc", "/usr/etc/npmrc", "/usr/local/etc/npmrc"),
     *("~/.yarnrc", "~/.yarnrc.yml", "~/.bunfig.toml"),
 )
@@ -67,11 +69,14 @@ _FILE_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "PDM_CONFIG_FILE": ("config.toml",),
     "NPM_CONFIG_USERCONFIG": (".npmrc",),
     "NPM_CONFIG_GLOBALCONFIG": (".npmrc",),
+    "VIRTUAL_ENV": ("pip.conf",),
     "XDG_CONFIG_HOME": ("pip/pip.conf", "uv/uv.toml", "pdm/config.toml"),
 }
 """Variables that name a file under any name, with its kind, or a folder of such files."""
+_FOLDER_VARIABLES = ("VIRTUAL_ENV", "XDG_CONFIG_HOME")
 _PROJECT_FILES = (
-    *("pyproject.toml", "uv.toml", "pdm.toml", "Pipfile", "pip.conf", "pip.ini", ".venv/pip.conf"),
+    *("pyproject.toml", "uv.toml", "pdm.toml", "Pipfile", "pip.conf", "pip.ini"),
+    *(".venv/pip.conf", "venv/pip.conf"),
     *(".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", "bunfig.toml"),
 )
 # https://pip.pypa.io/en/stable/cli/pip_install/, https://docs.astral.sh/uv/reference/settings/
@@ -239,14 +244,14 @@ def _read_variable(variable: str, value: str, folder: Path, pypi: Origins, npm: 
     kinds = _FILE_VARIABLES.get(variable.upper(), ())  # npm reads its own in any case
     path = folder / Path(value).expanduser() if kinds else folder
     for kind in kinds:
-        _read_indexes(path / kind if variable == "XDG_CONFIG_HOME" else path, pypi, npm, kind.rpartition("/")[2])
+        _read_indexes(path / kind if variable in _FOLDER_VARIABLES else path, pypi, npm, kind.rpartition("/")[2])
     if not kinds:
         (pypi if _INDEX_VARIABLE.fullmatch(variable) else npm).index(value, variable)
 
 
 def _read_indexes(path: Path, pypi: Origins, npm: Origins, kind: str = "") -> None:
     """Note the indexes in a file; its name says its kind, unless `kind` does."""
-    name, shown = kind or path.name, "/".join(path.parts[-2:]) if path.parent.name == ".venv" else path.name
+    name, shown = kind or path.name, "/".join(path.parts[-2:]) if path.parent.name in (".venv", "venv") else path.name
     if name in ("pip.conf", "pip.ini"):
         _read_pip(path, pypi)
     elif name.removeprefix(".") == "bunfig.toml":
@@ -329,17 +334,22 @@ def _read_python(manifest: Mapping[str, Any], pypi: Origins, file: str) -> None:
 
 def _requirement_indexes(files: Iterable[Path], pypi: Origins) -> None:
     """Note the indexes that files of requirements name, and the files that these include."""
-    waiting, seen = list(files), set[Path]()
-    while waiting and len(seen) < MOST_REQUIREMENTS:
-        file = waiting.pop(0)
+    waiting = dict.fromkeys(files)
+    seen: set[Path] = set()
+    while waiting:
+        file = next(iter(waiting))
+        del waiting[file]
         if file in seen:
             continue
+        if len(seen) == MOST_REQUIREMENTS:
+            pypi.index("-i", file.name)  # a file that is not read may name any index
+            break
         seen.add(file)
         for line in _read(file).splitlines():
             if option := _INDEX_OPTION.match(line):
                 pypi.index(option[1] or option[2], file.name)
             elif (included := _FILE_OPTION.match(line)) and "://" not in included[1]:
-                waiting.append(file.parent / included[1])
+                waiting[Path(os.path.normpath(file.parent / included[1]))] = None
 
 
 # ---------------------------------------------------------------------- Python

@@ -249,7 +249,7 @@ MOST_UNKNOWN = 10
 _INDEX_VARIABLE = re.compile(
     r"(?:PIP|UV|PDM|PIPENV)_(?:EXTRA_|DEFAULT_)?(?:INDEX|FIND_LINKS|PYPI)(?:_URL|_MIRROR)?"
     r"|(?:PIP|UV|PDM)_CONFIG_FILE|NPM_CONFIG_(?:REGISTRY|(?:USER|GLOBAL)CONFIG)|YARN_(?:NPM_)?REGISTRY(?:_SERVER)?"
-    r"|XDG_CONFIG_HOME"
+    r"|VIRTUAL_ENV|XDG_CONFIG_HOME"
 )
 
 GROUPS = (EngineSettings, Upstreams, ProviderSettings, Pages, Storage, Behaviour, Serving)
