@@ -2,6 +2,8 @@ import pytest
 
 from websearch_gateway.docs_index.crawl.scope import (
     MAX_LIKE,
+    MOST_LEFT_OUT,
+    LeftOut,
     Scope,
     TrapDetector,
     VersionFolders,
@@ -91,6 +93,12 @@ def test_a_glob_of_files_matches_the_index_page_of_a_folder():
     assert not Scope.of("file:///d/", exclude=["old/*.html"]).contains(canonical("file:///d/old/index.html"))
     assert Scope.of(START, include=["*.html"]).contains(canonical(f"{START}library/index.html"))
     assert Scope.of(START, exclude=["*.html"]).contains(f"{START}library/")
+
+
+def test_the_remembered_addresses_that_are_left_out_have_a_limit():
+    left_out = LeftOut()
+    left_out.note({"a": (MOST_LEFT_OUT + 5, [f"{START}{number}" for number in range(MOST_LEFT_OUT + 5)])})
+    assert [one.count for one in left_out.rows()] == [MOST_LEFT_OUT]
 
 
 def test_a_site_moves_within_its_host_and_never_to_a_folder_above_its_own():

@@ -219,7 +219,8 @@ class LeftOut:
     def note(self, found: Found) -> None:
         """Note addresses by their reasons. Those that are named count once, up to `MOST_LEFT_OUT` of them."""
         for reason, (count, urls) in found.items():
-            new = [url for url in urls if hash(url) not in self._seen and len(self._seen) < MOST_LEFT_OUT]
+            room = MOST_LEFT_OUT - len(self._seen)
+            new = [url for url in urls if hash(url) not in self._seen][:room]
             self._seen.update(map(hash, new))
             if more := count - len(urls) + len(new):
                 before, some = self._found.get(reason, (0, ()))
@@ -336,6 +337,7 @@ class VersionFolders:
         self._wanted = spellings(wanted) if wanted else []
         self._is_on = not scope.include and not any(map(is_version, scope.folder.split("/")))
         self._found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        self._sure: set[str] = set()
         self._seen: set[str] = set()
         self._kept: dict[str, str] = {}
         self._chosen: dict[str, str] = {}
@@ -356,11 +358,12 @@ class VersionFolders:
         self._seen.update(new)
         for above, version, page in filter(None, map(self._place, new)):
             self._found[above][version].add(page)
-        for above, found in self._found.items():
-            versions = [version for version in found if version]
-            is_sure = any(version.lower() in _NAMED or _DOTTED.match(version) for version in versions)
-            if above not in self._chosen and len(versions) > 1 and is_sure:
-                self._chosen[above] = self._choice(above, versions, found)
+            if version.lower() in _NAMED or _DOTTED.match(version):
+                self._sure.add(above)
+        for above in self._sure - self._chosen.keys():
+            versions = [version for version in self._found[above] if version]
+            if len(versions) > 1:
+                self._chosen[above] = self._choice(above, versions, self._found[above])
 
     def prefer(self, url: str) -> None:
         """Choose the version to which the start URL redirects, unless a version is chosen by its name."""
