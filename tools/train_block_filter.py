@@ -40,7 +40,7 @@ from websearch_gateway.readers.extraction.extract import (
     clean,
     doubted,
     is_doubtful,
-    is_large,
+    may_ask,
     second_opinion,
     write_off,
 )
@@ -98,7 +98,7 @@ def examples(folder: Path) -> Iterator[Example]:
         outline = cleaned.outline
         if not outline.blocks:
             continue
-        measures, asks = Measures(outline, cleaned.title), not is_large(root, outline)
+        measures, asks = Measures(outline, cleaned.title), may_ask(root, cleaned)
         found = second_opinion(root) if asks else ""
         tokens = [words_of(block.text) for block in outline.blocks]
         labels, weights = by_gold(tokens, about["gold"]) if "gold" in about else by_snippets(tokens, about)

@@ -62,6 +62,7 @@ def test_trafilatura_runs_if_the_filter_is_unsure_and_the_page_is_not_too_large(
     sure: float, elements: int, asks: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("websearch_gateway.readers.extraction.extract.SURE", sure)
+    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.UNSURE", sure)
     monkeypatch.setattr("websearch_gateway.readers.extraction.extract.PROSE", 0)
     root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
     assert root is not None
@@ -71,14 +72,18 @@ def test_trafilatura_runs_if_the_filter_is_unsure_and_the_page_is_not_too_large(
     asking = asked(root, measures, alone, is_article=False)
     assert alone.tolist() != asking.tolist()
     assert (
-        _likelihoods(root, Clean("A title", None, False, "", (), outline)).tolist()
+        _likelihoods(root, Clean("A title", None, False, False, "", (), outline)).tolist()
         == (asking if asks else alone).tolist()
     )
 
 
-@pytest.mark.parametrize(("elements", "asks"), [(0, True), (SECOND_OPINION_ELEMENTS, False)], ids=["modest", "large"])
-def test_trafilatura_runs_on_every_article_that_is_not_too_large(
-    elements: int, asks: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("elements", "is_documentation", "asks"),
+    [(0, False, True), (SECOND_OPINION_ELEMENTS, False, False), (0, True, False)],
+    ids=["modest", "large", "documentation"],
+)
+def test_trafilatura_runs_on_every_article_that_is_not_too_large_nor_documentation(
+    elements: int, is_documentation: bool, asks: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("websearch_gateway.readers.extraction.extract.PROSE", 0)
     root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
@@ -87,7 +92,8 @@ def test_trafilatura_runs_on_every_article_that_is_not_too_large(
     measures = Measures(outline, "A title")
     alone = likelihoods(measures)
     expected = asked(root, measures, alone, is_article=True) if asks else alone
-    assert _likelihoods(root, Clean("A title", None, True, "", (), outline)).tolist() == expected.tolist()
+    cleaned = Clean("A title", None, True, is_documentation, "", (), outline)
+    assert _likelihoods(root, cleaned).tolist() == expected.tolist()
 
 
 def judged(markup: str, likely: list[float], found: list[float], *, is_article: bool = True) -> list[float]:
@@ -133,6 +139,15 @@ def test_trafilatura_is_not_asked_about_a_page_that_is_not_prose() -> None:
     assert not is_doubtful(measures, np.ones(9), is_article=False)
 
 
+@pytest.mark.parametrize(("likely", "prose", "asks"), [(0.7, 4, True), (0.9, 4, False), (0.9, 9, True)])
+def test_the_surer_the_filter_is_the_more_prose_a_page_has_on_which_trafilatura_is_asked(
+    likely: float, prose: int, asks: bool
+) -> None:
+    root = page.parse(PARAGRAPHS.replace("p>", "div>", 2 * (9 - prose)))
+    assert root is not None
+    assert is_doubtful(Measures(blocks.outline(root), ""), np.full(9, likely), is_article=False) is asks
+
+
 def test_if_trafilatura_found_almost_nothing_the_filter_decides_alone() -> None:
     assert judged(PARAGRAPHS, [0.8] * 9, [0.0] * 9) == [0.8] * 9
     half = [1.0] * 5 + [0.0] * 4
@@ -176,6 +191,7 @@ def test_the_marks_of_a_page_builder_are_removed_outside_of_code() -> None:
 @pytest.mark.parametrize("sure", [0, 2], ids=["sure", "unsure"])
 def test_invisible_text_is_left_out_with_a_warning(sure: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("websearch_gateway.readers.extraction.extract.SURE", sure)
+    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.UNSURE", sure)
     hidden = "<p style='display:none'>Nobody sees these words, which are many, and long enough to be read.</p>"
     found = extract(PAGE.replace("</h1>", f"</h1>{hidden}"), "https://example.com/", None)
     assert "goes somewhere else" in found.markdown

@@ -49,8 +49,9 @@ _AROUND_POSTS = frozenset({AROUND_A_POST, "ItemDiscussion", "Comment", "Discussi
 
 TOO_LONG = "The page has more than {:,} elements; the rest is left out."
 
-SURE = 0.85
-"""From this expected F1 on the block filter decides alone about a page that does not declare itself an article."""
+UNSURE, SURE = 0.85, 0.95
+"""The expected F1 from which on the block filter decides alone about a page that does not declare itself an article: a
+page that is less than half prose, and any page."""
 
 PROSE = 0.35
 """The least share of the kept words that are in unlinked paragraphs on a page of prose. On other pages trafilatura does
@@ -149,6 +150,7 @@ class Clean:
     title: str
     published: str | None
     is_article: bool
+    is_documentation: bool
     base: str
     warnings: tuple[str, ...]
     outline: Outline
@@ -163,12 +165,13 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
     warnings = (*unfolded, *cut, *strip_invisible(root))
     title, published = page.title_of(root), declared_date(root, url) if thorough else None
-    is_article = thorough and page.declares_article(root) and not page.is_documentation(root, url)
+    is_article = thorough and page.declares_article(root)
+    is_documentation = not thorough or page.is_documentation(root, url)
     base = page.base_of(root, url)
     page.strip_unread(root)
     page.strip_shortcodes(root)
     page.strip_furniture(root)
-    return Clean(title, published, is_article, base, warnings, blocks.outline(root))
+    return Clean(title, published, is_article, is_documentation, base, warnings, blocks.outline(root))
 
 
 def declared_date(root: Any, url: str) -> str | None:
@@ -187,26 +190,29 @@ def _likelihoods(root: Any, page: Clean) -> Floats:
 
     measures = Measures(page.outline, page.title)
     alone = likelihoods(measures)
-    if is_large(root, page.outline) or not is_doubtful(measures, alone, is_article=page.is_article):
+    if not may_ask(root, page) or not is_doubtful(measures, alone, is_article=page.is_article):
         return alone
     found = measures.found_in(second_opinion(root))
     likely = reconsidered(measures, alone, found, is_article=page.is_article)
     return doubted(measures, likely, found, is_article=page.is_article)
 
 
-def is_large(root: Any, outline: Outline) -> bool:
-    """Whether trafilatura would take too long for a page."""
-    deepest = max((container.depth for container in outline.containers), default=0)
-    return bool(deepest > SECOND_OPINION_DEPTH or root.xpath("count(//*)") > SECOND_OPINION_ELEMENTS)
+def may_ask(root: Any, page: Clean) -> bool:
+    """Whether trafilatura is made for a page and would not take too long for it."""
+    if page.is_documentation:
+        return False
+    deepest = max((container.depth for container in page.outline.containers), default=0)
+    return bool(deepest <= SECOND_OPINION_DEPTH and root.xpath("count(//*)") <= SECOND_OPINION_ELEMENTS)
 
 
 def is_doubtful(page: Measures, alone: Floats, *, is_article: bool) -> bool:
     """Whether trafilatura could improve the choice that the filter makes alone."""
 
-    if not is_article and expected_f1(page.outline, alone) >= SURE:
+    expected = 0.0 if is_article else expected_f1(page.outline, alone)
+    if expected >= SURE:
         return False
     kept, prose = _kept_and_prose(page, alone)
-    return bool(prose >= PROSE * kept.sum())
+    return bool(prose >= (PROSE if expected < UNSURE else MOSTLY) * kept.sum())
 
 
 def _kept_and_prose(page: Measures, likely: Floats) -> tuple[Floats, float]:
