@@ -214,6 +214,22 @@ def test_a_claim_is_contradicted_by_a_quote_with_two_other_numbers() -> None:
     assert judged(["The ticket costs 15 euros."], page, "") == [("contradicted", page)]
 
 
+@pytest.mark.parametrize(
+    ("claim", "told", "verdict"),
+    [
+        ("The temperature in Halden rose by three degrees.", "The temperature in Halden fell by three degrees.", "no"),
+        ("The Panthers defeated the Broncos in the final.", "The Broncos defeated the Panthers in the final.", "no"),
+        ("Jones had 25 rebounds in the game.", "Jones had 25 points in the game.", "no"),
+        ("The Broncos beat the Panthers in the final.", "The Broncos defeated the Panthers in the final.", "yes"),
+    ],
+)
+def test_a_claim_with_an_opposite_or_with_names_in_another_order_is_not_supported(
+    claim: str, told: str, verdict: str
+) -> None:
+    ((found, _),) = judged([claim], told, "")
+    assert (found == "supported") == (verdict == "yes")
+
+
 @pytest.mark.parametrize("amount", ["1500.50", "1,500.50", "1.500,50"])
 def test_an_amount_is_the_same_in_the_digits_of_another_country(amount: str) -> None:
     page = "The ticket for the whole harbour cost 1.500,50 euros in Olm."
@@ -251,6 +267,7 @@ def test_a_claim_is_contradicted_by_the_same_sentence_with_another_number_or_its
     ("told", "invented"),
     [
         ("The team was only granted 15 minutes to speak.", "The team was mainly granted 15 minutes to speak."),
+        ("Berg averaged 25 points per game as a senior.", "Berg averaged 25 rebounds per game as a senior."),
         ("More than 190 ships have visited the harbour.", "Under 190 ships have visited the harbour."),
         ("The guard opens all the gates of the harbour.", "The guard opens some the gates of the harbour."),
         ("The new bridge over the river has three lanes.", "The new bridge over the river has four lanes."),

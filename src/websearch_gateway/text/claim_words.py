@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from websearch_gateway.text.quotes import DENIES, stem_set
+from websearch_gateway.text.tokens import stems
 
 
 def _any_of(table: str) -> re.Pattern[str]:
@@ -110,3 +111,11 @@ HEDGES = re.compile(
     r"\b(?:(?-i:may)|might|could|would|should|if|unless)\b",
     re.IGNORECASE,
 )
+
+_PAIRS = """\
+support oppose, accept reject, succeed fail, increase decrease, rise fall, rose fell, win lose, won lost, buy sell,
+inside outside, within outside, north south, east west, northern southern, eastern western, open closed, male female,
+bought sold, largest smallest, highest lowest, longest shortest, first last, import export, legal illegal, true false,
+public private, safe unsafe, above below, cause prevent, allowed forbidden, upheld dismissed, higher lower, gain loss,
+larger smaller, early late, advance stagnate"""
+OPPOSITES = [tuple(stems(pair.split())) for pair in _PAIRS.split(",")]

@@ -7,9 +7,9 @@ with it word by word. `docs/engines.md` says what is checked and what is not.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Literal
 
 from websearch_gateway.text.chunk import chunk
@@ -19,6 +19,7 @@ from websearch_gateway.text.claim_words import (
     DENIED,
     HEDGES,
     LEFT_OUT,
+    OPPOSITES,
     SAYING,
     SPEAKER,
     SPEAKERS,
@@ -40,7 +41,7 @@ from websearch_gateway.text.quotes import (
 )
 from websearch_gateway.text.tokens import language_of, query_terms, stems, words
 
-Difference = Literal["number", "negation", "operator", "name", "speaker", "cell"]
+Difference = Literal["number", "negation", "operator", "name", "order", "speaker", "cell"]
 
 NEAR_COPY = 0.8
 """The share of its ordinary words (no names, no numbers) that a near copy has from a quote; one may always differ."""
@@ -57,6 +58,7 @@ _PRONOUN = re.compile(
 _WEAKER = frozenset(("some", "sometimes", "may", "plans", "believed", "would", "mainly"))
 _OMITTED = frozenset(("all", "only", "many", "some", "often", "mainly"))
 NO_UNITS = frozenset(("", "month", "nth"))
+_PLACES = frozenset(("in", "of", "at", "on", "from"))
 
 
 def differences(sentence: str, quote: Quote, passage: Quotable) -> frozenset[Difference]:
@@ -69,13 +71,17 @@ def differences(sentence: str, quote: Quote, passage: Quotable) -> frozenset[Dif
         return frozenset()
     chain = _chain(said, theirs)
     found = set(_operators(said, theirs, chain))
-    if _numbers_differ(said, theirs) or _units_differ(said, theirs):
+    if _numbers_differ(said, theirs) or _units_differ(said, theirs) or _counts_other_things(said, theirs, chain):
         found.add("number")
+    if _is_swapped(said, theirs, names):
+        found.add("order")
     if _names_differ(sentence, quote, chain, passage):
         found.add("name")
     if _is_of_another_cell(said, quote):
         found.add("cell")
     is_told = not TOLD.isdisjoint(word.text for word in said)
+    if any(word.text not in there and is_opposed(word, theirs) for word in said):
+        found.add("negation")
     if not is_told and (_is_speech(sentence, said, quote) or not SPEAKERS.isdisjoint(_around(theirs, chain))):
         found.add("speaker")
     return frozenset(found)
@@ -120,6 +126,12 @@ def is_other_number(word: Word, said: Sequence[Word], theirs: Sequence[Word]) ->
         and (word.unit or _kind(word) == "year" or _have_one_neighbour(said, at, theirs, place))
         for place, one in spare
     )
+
+
+def is_opposed(word: Word, theirs: Sequence[Word]) -> bool:
+    """Whether the quote has the opposite of this word."""
+    there = {one.text for one in theirs}
+    return any(word.text == one and other in there for pair in OPPOSITES for one, other in (pair, pair[::-1]))
 
 
 def _is_rounding(number: str, exact: str) -> bool:
@@ -208,9 +220,63 @@ def _units_differ(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
     return bool(ours - other and other - ours)
 
 
+def _counts_other_things(said: Sequence[Word], theirs: Sequence[Word], chain: Sequence[tuple[int, int]]) -> bool:
+    """Whether a number of both stands before a word that the other side lacks: "25 points" for "25 rebounds"."""
+    ours, there = ({word.text for word in one} for one in (said, theirs))
+    pairs = [
+        (said[one], said[one + 1], theirs[other + 1]) for one, other in chain if said[one + 1 :] and theirs[other + 1 :]
+    ]
+    return any(
+        number.kind == "number"
+        and number.unit in ("", "%")
+        and thing.raw.endswith("s")
+        and other.raw.endswith("s")
+        and thing.part == number.part
+        and thing.text not in there
+        and other.text not in ours
+        for number, thing, other in pairs
+    )
+
+
 def _kind(number: Word) -> str:
     is_year = re.fullmatch(r"1\d{3}|20\d\d", number.text) and not number.unit
     return "year" if is_year else number.unit
+
+
+def _is_swapped(said: Sequence[Word], theirs: Sequence[Word], names: Collection[int]) -> bool:
+    """Whether two names, or two numbers of a kind, have changed places."""
+    there = {word.text: place for place, word in enumerate(theirs)}
+    often = Counter(word.text for word in theirs)
+    facts = [
+        (at, there[word.text])
+        for at, word in enumerate(said)
+        if (word.is_fact or at in names) and often[word.text] == 1
+    ]
+    passive = any("by" in word.links for word in said) != any("by" in word.links for word in theirs)
+    for (at, place), (later, other) in combinations(facts, 2):
+        word, after = said[at], said[later]
+        if other >= place or (word.kind == "number") != (after.kind == "number"):
+            continue
+        if word.kind == "number":
+            if _kind(word) == _kind(after) and not _is_bound(said, at, theirs, place, later, other):
+                return True
+        elif not passive and not _is_phrase(word, theirs[place]) and not _is_phrase(after, theirs[other]):
+            between = theirs[other + 1 : place]
+            apart = any(one.links or one.joins or one.part != theirs[other].part for one in (*between, theirs[place]))
+            if apart or {one.text for one in between} & {one.text for one in said[at + 1 : later]}:
+                return True
+    return False
+
+
+def _is_bound(said: Sequence[Word], at: int, theirs: Sequence[Word], place: int, later: int, other: int) -> bool:
+    """Whether one of two numbers is followed by the same word in both: "2 seasons and 34 episodes"."""
+    pairs = ((said[at + 1 : at + 2], theirs[place + 1 : place + 2]), (said[later + 1 :], theirs[other + 1 :]))
+    return any(ours and their and ours[0].text == their[0].text for ours, their in pairs)
+
+
+def _is_phrase(name: Word, match: Word) -> bool:
+    """Whether a name may move, since it is in a phrase with a preposition."""
+    return bool(name.links & _PLACES) or name.links == match.links != frozenset()
 
 
 def _names_differ(sentence: str, quote: Quote, chain: Sequence[tuple[int, int]], passage: Quotable) -> bool:
@@ -597,7 +663,7 @@ def contradicts(claim: str, quote: Quote, passage: Quotable) -> bool:
     if any(word.kind != "number" for word in _missing_facts(said, theirs, passage)):
         return False
     known = passage.context.union(word.text for word in theirs)
-    ordinary = [word.text in known for word in said if word.kind == "word"]
+    ordinary = [word.text in known for word in said if word.kind == "word" and not is_opposed(word, theirs)]
     if ordinary.count(False) > (1 - NEAR_COPY) * len(ordinary) or sum(ordinary) + len(names_of(said, passage)) < 2:
         return False
     found = differences(claim, quote, passage)
