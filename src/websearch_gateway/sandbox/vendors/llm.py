@@ -37,17 +37,12 @@ def written(prompt: str, fault: str | None) -> list[tuple[str, list[int], str]]:
     """The model's reply to a prompt: sentences, each with the numbers of its passages and the words of its quote."""
     question = _QUESTION.findall(prompt)[-1:] or [""]
     wanted = set(terms(question[0]))
-
-    def shared(text: str) -> int:
-        return len(wanted & set(terms(text)))
-
     said = [
-        (shared(f"{heading} {sentence}"), shared(sentence), sentence.strip(), [int(number)])
+        (len(wanted & set(terms(f"{heading} {sentence}"))), -int(number), sentence.strip(), [int(number)])
         for number, heading, text in _PASSAGE.findall(prompt)
         for sentence in _SENTENCE.findall(text)
     ]
-    said.sort(key=lambda one: one[:2], reverse=True)  # stable: the first passages stay first
-    best = [(sentence, numbers) for score, _, sentence, numbers in said[:_CLAIMS] if score]
+    best = [(sentence, numbers) for score, _, sentence, numbers in sorted(said, reverse=True)[:_CLAIMS] if score]
     if fault == "obey":
         orders = [
             (order, [int(number)]) for number, _, text in _PASSAGE.findall(prompt) for order in _ORDER.findall(text)
