@@ -11,7 +11,6 @@ so only the weights need installing. It costs a hundred times as much as the sta
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import importlib.util
 import json
@@ -375,6 +374,8 @@ class NeuralReranker:
 
     async def order(self, query: str, texts: Sequence[str], call: Call) -> tuple[list[int], str]:
         """Takes half of the time that is left at most."""
+        import asyncio  # a worker loads this module too, and starts faster without an event loop
+
         every = list(range(len(texts)))
         if len(texts) < 2 or not self._embedder.knows(query):
             return every, ""
