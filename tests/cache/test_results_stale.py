@@ -135,7 +135,9 @@ class Once:
 async def test_an_engine_that_overruns_its_time_leaves_time_for_an_old_answer() -> None:
     clock, state = Clock(), MemoryState()
     cache = ResultCache(state, ANSWERS, Lifetimes(), clock=clock)
-    recall = Recall(cache, SingleFlight(), RateLimits(state, ""), RateLimits(state, ""), state)
+    recall = Recall(
+        cache, SingleFlight(), RateLimits(state, MemoryState(), ""), RateLimits(state, MemoryState(), ""), state
+    )
     pipeline = SearchPipeline(Guard({}, ()), recall, Once(), Telemetry([]), 5.0)
     await pipeline.search(TOWER)
     clock.now += 2 * Lifetimes().longest

@@ -38,7 +38,7 @@ def opened(*, semantic: bool = True) -> Caches:
 
 
 def over(caches: Caches, records: list[CallRecord]) -> CachedAnswers:
-    telemetry, limits = Telemetry([records.append]), RateLimits(MemoryState(), "1000/minute")
+    telemetry, limits = Telemetry([records.append]), RateLimits(MemoryState(), MemoryState(), "1000/minute")
     return CachedAnswers(Guard({}, ()), caches.answers, caches.similar, limits, telemetry, 5.0)
 
 
@@ -114,7 +114,9 @@ async def test_without_the_semantic_cache_only_the_same_words_are_found(records:
 
 
 async def test_a_call_to_the_cache_counts_as_a_cached_call(answers: CachedAnswers) -> None:
-    limited = replace(answers, rate_limits=RateLimits(MemoryState(), "2/minute", setting="CACHED_RATE_LIMIT"))
+    limited = replace(
+        answers, rate_limits=RateLimits(MemoryState(), MemoryState(), "2/minute", setting="CACHED_RATE_LIMIT")
+    )
     await limited.search(QUESTION, Caller("me"))
     await limited.similar(QUESTION, Caller("me"))
     for ask in (limited.search, limited.similar):

@@ -82,8 +82,8 @@ def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReadi
     return PageReading(
         page_cache,
         finder,
-        RateLimits(MemoryState(), ""),
-        RateLimits(MemoryState(), ""),
+        RateLimits(MemoryState(), MemoryState(), ""),
+        RateLimits(MemoryState(), MemoryState(), ""),
         MemoryState(),
         asyncio.Semaphore(8),
         Telemetry([events.append]),
@@ -248,7 +248,9 @@ async def test_each_call_is_one_event_that_does_not_name_the_page(
 
 
 async def test_reading_has_a_limit_per_user_and_a_bad_request_does_not_count(reading: PageReading) -> None:
-    reading = replace(reading, rate_limits=RateLimits(MemoryState(), "3/minute", setting="READ_RATE_LIMIT"))
+    reading = replace(
+        reading, rate_limits=RateLimits(MemoryState(), MemoryState(), "3/minute", setting="READ_RATE_LIMIT")
+    )
     me, you = Caller("me"), Caller("you")
     for _ in range(5):
         with pytest.raises(SearchValidationError):
@@ -269,8 +271,8 @@ async def test_a_stored_page_or_one_that_another_call_reads_counts_as_a_cached_c
     state, me = MemoryState(), Caller("me")
     reading = replace(
         reading,
-        rate_limits=RateLimits(state, "1/minute", setting="READ_RATE_LIMIT"),
-        cached_limits=RateLimits(state, "20/minute", setting="CACHED_RATE_LIMIT"),
+        rate_limits=RateLimits(state, MemoryState(), "1/minute", setting="READ_RATE_LIMIT"),
+        cached_limits=RateLimits(state, MemoryState(), "20/minute", setting="CACHED_RATE_LIMIT"),
     )
     pages = await asyncio.gather(*(reading.content(ContentRequest(URL), me) for _ in range(11)))
     assert len({page.page_content for page in pages}) == 1
@@ -283,7 +285,7 @@ async def test_a_stored_page_or_one_that_another_call_reads_counts_as_a_cached_c
 async def test_a_reader_over_the_limit_does_not_stop_another_who_joined_the_read(
     reading: PageReading, book: Book
 ) -> None:
-    limits = RateLimits(MemoryState(), "1/minute", setting="READ_RATE_LIMIT")
+    limits = RateLimits(MemoryState(), MemoryState(), "1/minute", setting="READ_RATE_LIMIT")
     reading = replace(reading, rate_limits=limits, gate=asyncio.Semaphore(20))
     me, you = Caller("me"), Caller("you")
     await reading.content(ContentRequest(f"{URL}/2"), me)

@@ -23,9 +23,10 @@ ASK = f"""
 from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.models import Caller
 from websearch_gateway.pipeline.search import RateLimits
+from websearch_gateway.state.memory import MemoryState
 
 async def work(state):
-    rate_limits = RateLimits(state, "60/10minutes")
+    rate_limits = RateLimits(state, MemoryState(), "60/10minutes")
 
     async def ask():
         try:

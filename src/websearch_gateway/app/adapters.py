@@ -57,7 +57,7 @@ from websearch_gateway.upstream.race import (
     Order,
     ProviderSelection,
 )
-from websearch_gateway.upstream.telemetry import TracedReader, TracedUpstream
+from websearch_gateway.upstream.telemetry import TracedUpstream
 from websearch_gateway.workers.child import Limits, prepare
 from websearch_gateway.workers.pool import WORKING_FOR, FairQueue, Workers
 
@@ -302,7 +302,7 @@ def open_reading(
     blobs = BlobCache(state)
     readers, browser = _readers(settings, fetcher, workers)
     page_cache = PageCache(
-        TracedReader(BoundedReader(readers, settings.request_timeout_ms / 1000)),
+        BoundedReader(readers, settings.request_timeout_ms / 1000),
         blobs,
         addresses.check_url,
         ttl_seconds=settings.page_ttl_seconds,

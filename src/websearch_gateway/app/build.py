@@ -71,7 +71,7 @@ from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.upstream.layers import Layered
 from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
 from websearch_gateway.upstream.race import SingleFlight
-from websearch_gateway.upstream.telemetry import Statistics, Telemetry, Traced
+from websearch_gateway.upstream.telemetry import Statistics, Telemetry
 from websearch_gateway.workers.pool import Workers
 
 if TYPE_CHECKING:
@@ -223,10 +223,6 @@ class Gateway:
         for engine in self.engines:  # its library takes the longest to import
             await engine.warm_up()
         await asyncio.to_thread(self.pipeline.guard.warm_up)
-        for recall in (self.pipeline.recall, self.web.recall):
-            await recall.rate_limits.warm_up()
-        for rate_limits in (self.reading.rate_limits, self.reading.cached_limits):
-            await rate_limits.warm_up()
         await self.caches.warm_up()
 
     async def warm_up_reading(self) -> None:
@@ -391,7 +387,7 @@ def _answers(
 ) -> AnswerEngine:
     raw = RawEngine(gather, COMPOSE, pages.workers, shared.reranker, SHORTLIST)
     ranked = answering(settings, engines, raw, shared.health, shared.ledger)
-    return Layered(ranked, (Traced("answer"), partial(cleaned_answer, shared.addresses)))
+    return Layered(ranked, (partial(cleaned_answer, shared.addresses),))
 
 
 def _guard(settings: Settings) -> Guard:
@@ -416,7 +412,7 @@ class _Limits:
 def _limits(settings: Settings, shared: _Shared) -> _Limits:
     def limits(setting: str, overall: str = "") -> RateLimits:
         per_user = getattr(settings, setting.lower()) or ""
-        return RateLimits(shared.state, per_user, overall, setting=setting, here=shared.counts)
+        return RateLimits(shared.state, shared.counts, per_user, overall, setting)
 
     return _Limits(
         answers=limits("RATE_LIMIT", settings.global_rate_limit),

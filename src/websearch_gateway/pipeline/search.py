@@ -15,16 +15,23 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from websearch_gateway.cache.results import RawResult, ResultCache, Served, is_stopgap, stand_in
 from websearch_gateway.cache.semantic import Similar, SimilarQuestions
-from websearch_gateway.errors import Exhausted, SearchNotConfiguredError, SearchValidationError, Unavailable
+from websearch_gateway.errors import (
+    Exhausted,
+    SearchNotConfiguredError,
+    SearchRateLimitError,
+    SearchValidationError,
+    Unavailable,
+)
 from websearch_gateway.models import LOCAL, Answer, Call, Caller, SearchQuery, SearchRequest
 from websearch_gateway.net.bodies import in_own_thread
 from websearch_gateway.net.requests import child_span
@@ -40,13 +47,10 @@ from websearch_gateway.results import (
     WebResult,
     WebSearchResponse,
 )
+from websearch_gateway.settings.groups import calls_and_seconds
 from websearch_gateway.upstream.health import BestEffort
 from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Telemetry, stage
-
-if TYPE_CHECKING:
-    from websearch_gateway.upstream.quota import Quota
-
 
 SMALL_CHARS = 4_000
 """Answers of up to this length are verified on the event loop, in a few milliseconds."""
@@ -100,6 +104,7 @@ class SearchPipeline:
         await self.recall.cache.put(call.query, call.caller, response, stopgap=is_stopgap(response))
         return Served(response)
 
+    @stage("answer")
     async def _answer(self, call: Call) -> Answer:
         """The engine's answer. It is stopped early enough to leave time for a stale answer."""
         seconds = call.remaining()
@@ -197,36 +202,25 @@ def _warned(served: Served[R], before: Sequence[str], after: Sequence[str]) -> S
     return served._replace(response=served.response.model_copy(update={"warnings": warnings}))
 
 
+@dataclass(frozen=True, slots=True)
 class RateLimits:
     """The rate limit of one kind of call. While the state is unavailable, it counts in this process only.
 
-    Args:
+    Attributes:
+        here: holds the counts of this process, for when `state` is unavailable.
         per_user: the limit for the calls of one user, as `N/PERIOD` (`20/10minutes`); empty for no limit.
         overall: the limit for the calls of all users, in the same form. Instances that have it share its count.
         setting: the setting that `per_user` comes from. Each setting has its own counts.
-        here: holds the counts of this process, for when the state is unavailable. Instances that share it also share
-            the count of `overall` there; without it each instance counts alone.
         clock: seconds since the epoch.
     """
 
-    def __init__(
-        self,
-        state: State,
-        per_user: str = "20/10minutes",
-        overall: str = "",
-        *,
-        setting: str = "RATE_LIMIT",
-        here: State | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._state = state
-        self._per_user = per_user
-        self._overall = overall
-        self._setting = setting
-        self._here = here
-        self._clock = clock
-        self._quota: Quota | None = None
-        self._best_effort = BestEffort("Rate limits are counted in this process only")
+    state: State
+    here: State
+    per_user: str = ""
+    overall: str = ""
+    setting: str = "RATE_LIMIT"
+    clock: Callable[[], float] = time.time
+    best_effort: BestEffort = field(default_factory=lambda: BestEffort("Rate limits are counted in this process only"))
 
     @stage("rate_limit")
     async def admit(self, caller: Caller) -> None:
@@ -234,55 +228,79 @@ class RateLimits:
 
         Raises:
             SearchRateLimitError: the limit is reached; `retry_after` is the rest of the window in whole seconds.
-            SearchNotConfiguredError: the setting or GLOBAL_RATE_LIMIT is not of the form `N/PERIOD`.
         """
-        if not self._per_user and not self._overall:
+        if not self.per_user and not self.overall:
             return
-        quota = await self._loaded()
-        user = _pseudonym(caller)
 
         async def charge() -> bool:
-            await quota.charge(user)
+            await self._charge(self.state, caller)
             return True
 
-        if not await self._best_effort(charge, otherwise=False, seconds=None):
-            await quota.charge_here(user)
+        if not await self.best_effort(charge, otherwise=False, seconds=None):
+            await self._charge(self.here, caller)
 
     async def give_back(self, caller: Caller) -> None:
         """Uncount one admitted call that called no upstream. Does nothing if the state is unavailable."""
-        if (quota := self._quota) is None:
-            return
 
-        async def refund() -> bool:
-            await quota.refund(_pseudonym(caller))
-            return True
+        async def refund() -> None:
+            for limit in self._limits(caller):
+                await self.state.add(limit.key, -1, limit.seconds)
 
-        await self._best_effort(refund, otherwise=False, seconds=None)
+        await self.best_effort(refund, None, seconds=None)
 
-    async def warm_up(self) -> None:
-        """Load everything that the first call would wait for.
+    def _limits(self, caller: Caller) -> list[_Limit]:
+        # A digest, so that the state does not reveal the user.
+        user = hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        overall = [_Limit.of(self.overall, "GLOBAL_RATE_LIMIT", "all")] if self.overall else []
+        return [*overall, *([_Limit.of(self.per_user, self.setting, user)] if self.per_user else [])]
 
-        Raises:
-            SearchNotConfiguredError: as `admit`.
-        """
-        await self._loaded()
+    async def _charge(self, state: State, caller: Caller) -> None:
+        """Count a call against the user's own limit first, but not if the common one is reached already."""
+        limits = self._limits(caller)
+        common = limits[0] if self.overall else None
+        if common and _number(await state.get(common.key)) >= common.most:
+            raise await self._refusal(state, common)
+        for limit in reversed(limits):
+            count = await state.add(limit.key, 1, limit.seconds)
+            if count == 1:
+                await state.put(limit.end_key, b"%d" % math.ceil(self.clock() + limit.seconds), limit.seconds)
+            if count > limit.most:
+                if limit is common and self.per_user:  # another caller took the last common call meanwhile
+                    await state.add(limits[-1].key, -1, limits[-1].seconds)
+                raise await self._refusal(state, limit)
 
-    async def _loaded(self) -> Quota:
-        if self._quota is None:
-            quota = await asyncio.to_thread(self._make_quota)
-            self._quota = self._quota or quota
-        return self._quota
-
-    def _make_quota(self) -> Quota:
-        # Importing `limits` is slow, so it happens in a thread, at the first call.
-        from websearch_gateway.upstream.quota import Quota
-
-        return Quota(self._state, self._per_user, self._overall, self._clock, self._setting, self._here)
+    async def _refusal(self, state: State, limit: _Limit) -> SearchRateLimitError:
+        seconds = _number(await state.get(limit.end_key)) - self.clock()
+        is_common = limit.setting == "GLOBAL_RATE_LIMIT"
+        whose = "all users together" if is_common else "you"
+        return SearchRateLimitError(
+            f"The limit of {limit.text} for {whose} ({limit.setting}) is reached.",
+            retry_after=min(max(1, math.ceil(seconds)), limit.seconds),
+            details={"limit": limit.text, "scope": "global" if is_common else "user"},
+        )
 
 
-def _pseudonym(caller: Caller) -> str:
-    """A digest of the user, so that the state does not reveal the user."""
-    return hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+class _Limit(NamedTuple):
+    """At most `most` calls in `seconds`. `key` holds the count, and `end_key` the end of the window (epoch)."""
+
+    text: str
+    setting: str
+    key: str
+    most: int
+    seconds: int
+
+    @classmethod
+    def of(cls, text: str, setting: str, whose: str) -> _Limit:
+        return cls(text, setting, f"limit/{setting}/{text}/{whose}", *calls_and_seconds(text))
+
+    @property
+    def end_key(self) -> str:
+        return f"{self.key}/end"
+
+
+def _number(stored: bytes | None) -> int:
+    """The number; 0 if absent or not a number."""
+    return int(stored) if stored and stored.isdigit() else 0
 
 
 MOST_SIMILAR = 20

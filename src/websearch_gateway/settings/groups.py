@@ -66,14 +66,24 @@ def _amounts(value: Mapping[str, float]) -> Mapping[str, float]:
     return {name.strip().lower(): amount for name, amount in value.items()}
 
 
+_SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "month": 2_592_000, "year": 31_104_000}
+_QUOTA = re.compile(rf"(\d+)\s*(?:/|per)\s*(\d+)?\s*({'|'.join(_SECONDS)})s?", re.ASCII)
+
+
 def _quota(value: str) -> str:
     """Validate at start-up, so that the operator sees a typo then and not on the first call."""
     limit = value.strip().lower()
     if value == "" or limit == "none":
         return ""
-    if not re.fullmatch(r"\d+\s*(/|per)\s*(\d+\s*)?(second|minute|hour|day|month|year)s?", limit, re.ASCII):
-        raise ValueError("must be of the form N/PERIOD, such as 20/10minutes, or none")
+    calls_and_seconds(limit)
     return limit
+
+
+def calls_and_seconds(limit: str) -> tuple[int, int]:
+    """The most calls, and the seconds in which they may be made, of a limit such as `20/10minutes`."""
+    if not (match := _QUOTA.fullmatch(limit)):
+        raise ValueError("must be of the form N/PERIOD, such as 20/10minutes, or none")
+    return int(match[1]), int(match[2] or 1) * _SECONDS[match[3]]
 
 
 def masked(value: Any) -> Any:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, TypeVar
 
+from opentelemetry.trace import SpanKind
+
 from websearch_gateway.errors import (
     BLOCKED,
     RATE_LIMITED,
@@ -21,7 +23,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Call, Deadline, Page, SearchQuery
-from websearch_gateway.net.requests import Retry
+from websearch_gateway.net.requests import Retry, child_span, note_host
 from websearch_gateway.ports import Layer, Reader, Upstream, through
 from websearch_gateway.upstream.health import PROBE_SECONDS, UpstreamHealth
 from websearch_gateway.upstream.ledger import Ledger
@@ -208,7 +210,9 @@ class CircuitBreaker:
             self._record_answer(generation)
             raise
         except Unavailable as error:
-            if self._is_to_blame(error, given_seconds, deadline):
+            deadline_passed = deadline.remaining() < _EDGE_SECONDS
+            is_fair = given_seconds >= self.fair_seconds or not deadline_passed
+            if is_fair or not isinstance(error, SearchTimeoutError):
                 self._record_failure(error, generation)
             raise
         else:
@@ -233,12 +237,6 @@ class CircuitBreaker:
         self._probing = True
         self._generation += 1
         return self._generation
-
-    def _is_to_blame(self, error: Unavailable, given_seconds: float, deadline: Deadline) -> bool:
-        if not isinstance(error, SearchTimeoutError):
-            return True
-        deadline_passed = deadline.remaining() < _EDGE_SECONDS
-        return given_seconds >= self.fair_seconds or not deadline_passed
 
     def _record_answer(self, generation: int) -> None:
         if generation != self._generation:
@@ -349,7 +347,7 @@ _PAGE_EDGE_SECONDS = 0.05  # timers are not exact
 
 @dataclass(frozen=True, slots=True)
 class BoundedReader:
-    """`reader`, with at most `seconds` for a page, including a second attempt.
+    """`reader`, with a span and at most `seconds` for a page, including a second attempt.
 
     `retry` decides on the second attempt. It has its own budget, so failing sites do not use up that of the upstreams.
     """
@@ -367,7 +365,9 @@ class BoundedReader:
         """See `ports.Reader.read`. The error for a page that used up `seconds` names the setting."""
         own = deadline.within(self.seconds)
         try:
-            return await self.retry(lambda: self.reader.read(url, own, known), own)
+            with child_span("read page", SpanKind.CLIENT):
+                note_host(url)
+                return await self.retry(lambda: self.reader.read(url, own, known), own)
         except SearchTimeoutError as error:
             if own.remaining() > _PAGE_EDGE_SECONDS or deadline.remaining() <= _PAGE_EDGE_SECONDS:
                 raise

@@ -37,6 +37,9 @@ KEPT_SECONDS = 92 * 86_400.0
 MOST_OVERRUN = 10
 """A bill may be this many times its estimate: another model may have answered, or a retry was billed too."""
 
+LEVELS = (0.8, 1.0)
+"""The shares of the budget that are logged when they are reached."""
+
 _LEAST_IMPLAUSIBLE_USD = 1.0
 _DAY_SECONDS = 86_400
 _MICROS = 1_000_000
@@ -91,7 +94,7 @@ class Ledger:
         self._paid_micros: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._writing: set[asyncio.Task[None]] = set()
-        self._alert = BudgetAlert(daily_usd) if daily_usd else None  # a budget of 0 needs no alert
+        self._logged: tuple[str, float] = ("", 0.0)
         self._best_effort = BestEffort("The ledger records no costs for now")
 
     @asynccontextmanager
@@ -165,10 +168,13 @@ class Ledger:
                         continue
                     spent = await self._state.add(key, micros, KEPT_SECONDS)
                     refunds[key] = -micros
-                    if self._alert and key == _total(day):
-                        self._alert.check(day, spent / _MICROS)
+                    if key == _total(day):
+                        self._log_level(day, spent / _MICROS, limit)
                     if spent > _micros(limit):
-                        raise self._budget_error(setting, limit)
+                        raise SearchBudgetError(
+                            f"{setting} of ${limit:g} has no room for this call. It resets at 00:00 UTC.",
+                            retry_after=math.ceil(_DAY_SECONDS - self._clock() % _DAY_SECONDS),
+                        )
         except (StateUnavailable, TimeoutError):
             self._post(refunds)
             raise SearchBudgetError("The ledger cannot be reached, so the budget allows no paid calls.") from None
@@ -177,11 +183,17 @@ class Ledger:
             raise
         return {key: -amount for key, amount in refunds.items()}
 
-    def _budget_error(self, setting: str, limit: float) -> SearchBudgetError:
-        return SearchBudgetError(
-            f"{setting} of ${limit:g} has no room for this call. It resets at 00:00 UTC.",
-            retry_after=math.ceil(_DAY_SECONDS - self._clock() % _DAY_SECONDS),
-        )
+    def _log_level(self, day: str, usd: float, limit: float) -> None:
+        """Log if the cost of `day`, including calls in flight, reaches a new level. Each process logs for itself."""
+        level = max((level for level in LEVELS if limit and usd >= level * limit), default=0.0)
+        if (day, level) > (self._logged if day == self._logged[0] else (day, 0.0)):
+            self._logged = (day, level)
+            _log.warning(
+                "budget_%d_percent: $%.2f of DAILY_BUDGET_USD $%g is spent or reserved. It resets at 00:00 UTC.",
+                round(level * 100),
+                usd,
+                limit,
+            )
 
     def _settle(self, day: str, user: str, upstream: str, micros: int, reserved: Mapping[str, int]) -> None:
         self._paid_micros[upstream] += micros
@@ -262,32 +274,6 @@ def _number(stored: bytes) -> int:
         return int(stored)
     except ValueError:
         return 0
-
-
-LEVELS = (0.8, 1.0)
-"""The shares of the budget that trigger an alert."""
-
-
-class BudgetAlert:
-    """Watches how much of `daily_usd` is spent per day (UTC). One per process; each process logs for itself."""
-
-    def __init__(self, daily_usd: float) -> None:
-        self._daily_usd = daily_usd
-        self._logged: tuple[str, float] = ("", 0.0)
-
-    def check(self, day: str, usd: float) -> None:
-        """Log if the cost of `day`, including calls in flight, reaches a new level."""
-        level = max((level for level in LEVELS if usd >= level * self._daily_usd), default=0.0)
-        known_day, known_level = self._logged
-        if level <= (known_level if day == known_day else 0.0):
-            return
-        self._logged = (day, level)
-        _log.warning(
-            "budget_%d_percent: $%.2f of DAILY_BUDGET_USD $%g is spent or reserved. It resets at 00:00 UTC.",
-            round(level * 100),
-            usd,
-            self._daily_usd,
-        )
 
 
 UPSTREAM = "embedding"

@@ -35,9 +35,8 @@ from opentelemetry.trace import Span, SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
-from websearch_gateway.models import Call, Deadline, Page
-from websearch_gateway.net.requests import TRACER, UNRECORDED, child_span, note_host, outcome_of, recorded
-from websearch_gateway.ports import Reader
+from websearch_gateway.models import Call
+from websearch_gateway.net.requests import TRACER, UNRECORDED, child_span, outcome_of, recorded
 from websearch_gateway.results import CacheState, SearchResponse
 from websearch_gateway.upstream.health import Distribution, Histogram
 
@@ -203,18 +202,15 @@ class CallEvent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         latency_ms = round((self._clock() - self._started) * 1000, 1)
-        outcome = self._outcome if error is None else _failure(error)
+        outcome = self._outcome
+        if error is not None:
+            code = outcome_of(error) if isinstance(error, SearchError | asyncio.CancelledError) else "INTERNAL"
+            outcome = Outcome(route="refused" if isinstance(error, Refused) else "failed", outcome=code)
         if self._span.is_recording():
             fields = _fields_of(outcome).items()
             self._span.set_attributes({f"websearch.{name}": value for name, value in fields if value is not None})
         self._tracing.__exit__(kind, error, trace)
         self._report(CallRecord(self._tool, self._text, latency_ms, outcome))
-
-
-def _failure(error: BaseException) -> Outcome:
-    if isinstance(error, SearchError):
-        return Outcome(route="refused" if isinstance(error, Refused) else "failed", outcome=error.code)
-    return Outcome(route="failed", outcome="CANCELLED" if isinstance(error, asyncio.CancelledError) else "INTERNAL")
 
 
 WINDOW = 1_000
@@ -372,18 +368,6 @@ def stage(name: str) -> Callable[[F], F]:
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
-    """The layer that gives its call a child span: that of a stage."""
-
-    name: str
-
-    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """The result of `call()`."""
-        with child_span(self.name):
-            return await call()
-
-
-@dataclass(frozen=True, slots=True)
 class TracedUpstream:
     """The layer around the calls of an upstream. Its span has the host, the last HTTP status and the retries."""
 
@@ -404,23 +388,6 @@ class TracedUpstream:
         finally:
             if watch is not None:
                 watch.note(self.upstream, outcome, time.monotonic() - started)
-
-
-@dataclass(frozen=True, slots=True)
-class TracedReader:
-    """A Reader that gives each read a child span."""
-
-    reader: Reader
-
-    @property
-    def name(self) -> str:
-        """The reader's name."""
-        return self.reader.name
-
-    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        with child_span("read page", SpanKind.CLIENT):
-            note_host(url)
-            return await self.reader.read(url, deadline, known)
 
 
 _OURS = "websearch_gateway"
@@ -475,14 +442,15 @@ class _Handler(logging.StreamHandler[TextIO]):
         self._for_people = stream.isatty()
         self._scheduled_in: asyncio.AbstractEventLoop | None = None
         self._waiting: list[logging.LogRecord] = []
-        self.addFilter(_is_ours_or_a_warning)
+        # A filter of the handler, since a library may set the level of its own logger at any time.
+        self.addFilter(lambda record: record.levelno >= logging.WARNING or record.name.partition(".")[0] == _OURS)
 
     def format(self, record: logging.LogRecord) -> str:
         """One line of JSON, or of words for people."""
         event: Any = record.msg if isinstance(record.msg, dict) else {"event": record.getMessage()}
         if not self._for_people:
-            at = {"logger": record.name, "level": record.levelname.lower(), "timestamp": _timestamp(record.created)}
-            event = {**event, **at}
+            at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+            event = {**event, "logger": record.name, "level": record.levelname.lower(), "timestamp": at}
         if record.exc_info:
             event["exception"] = _TRACEBACK_FORMATTER.formatException(record.exc_info)[-_TRACEBACK_CHARACTERS:]
         shown = self._redacted(event)
@@ -525,11 +493,6 @@ class _Handler(logging.StreamHandler[TextIO]):
             return True
 
 
-def _is_ours_or_a_warning(record: logging.LogRecord) -> bool:
-    # A filter of the handler, since a library may set the level of its own logger at any time.
-    return record.levelno >= logging.WARNING or record.name.partition(".")[0] == _OURS
-
-
 def _in_words(event: Mapping[str, Any], record: logging.LogRecord) -> str:
     """`12:30:05 WARNING what happened name=value ...`, without the level of ordinary events and empty values."""
     level = f"{record.levelname} " if record.levelno >= logging.WARNING else ""
@@ -541,17 +504,13 @@ def _in_words(event: Mapping[str, Any], record: logging.LogRecord) -> str:
     return f"{time.strftime('%H:%M:%S', time.localtime(record.created))} {clean}".replace("\n", "\n    ")
 
 
-def _timestamp(created: float) -> str:
-    """The time of the event (not of the write), in UTC."""
-    return datetime.fromtimestamp(created, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
 class Redaction:
     """Replaces secrets by `***` in every key and value of an event, at any depth, and converts values to JSON types."""
 
     def __init__(self, secrets: Collection[str]) -> None:
         # The plain values, and how they look in a URL and in a repr.
-        forms = {form(secret) for secret in secrets if secret for form in (str, _in_url, quote_plus, _in_repr)}
+        given = [secret for secret in secrets if secret]
+        forms = {form for one in given for form in (one, quote(one, safe=""), quote_plus(one), repr(one)[1:-1])}
         pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)")
         self._masked = functools.partial(pattern.sub, "***")
         self._masked_key = functools.lru_cache(maxsize=256)(self._masked)  # events have the same few names
@@ -569,11 +528,3 @@ class Redaction:
         if isinstance(value, (list, tuple, set, frozenset)):
             return [self._shown(item) for item in value]
         return self._masked(repr(value))
-
-
-def _in_url(secret: str) -> str:
-    return quote(secret, safe="")
-
-
-def _in_repr(secret: str) -> str:
-    return repr(secret)[1:-1]
