@@ -12,8 +12,8 @@ from websearch_gateway.answers.common import (
     count,
     declined,
     instructions,
-    no_answer,
     not_searched,
+    not_written,
     objects,
     parsed,
     parsed_or_empty,
@@ -79,6 +79,6 @@ def test_only_notes_whose_condition_is_true_apply() -> None:
 
 def test_another_engine_replaces_a_bad_reply_but_not_a_declined_question() -> None:
     assert isinstance(declined(), Refused)
-    for error in (not_searched("Vendor"), no_answer("Vendor")):
+    for error in (not_searched("Vendor"), not_written("Vendor", None), not_written("Vendor", "max_tokens")):
         assert isinstance(error, Unavailable)
         assert "Vendor" in error.message

@@ -100,6 +100,7 @@ def test_each_search_query_is_billed_and_thinking_is_output() -> None:
 def test_the_request_searches_and_carries_the_key_in_a_header_alone() -> None:
     request = API.request(SearchQuery("how high"), "gemini-3.5-flash-lite", datetime(2026, 11, 22, tzinfo=UTC))
     assert request.url == "https://api.example/v1beta/models/gemini-3.5-flash-lite:generateContent"
-    assert request.headers == {"x-goog-api-key": "key"}
+    assert API.headers() == {"x-goog-api-key": "key"}
+    assert "key" not in request.url
     assert request.json is not None
     assert request.json["tools"] == [{"googleSearch": {}}]

@@ -14,9 +14,9 @@ from pydantic import SecretStr
 
 from tests.answers.engine_replies import TOWER, claude, claude_cited, claude_searched, gemini, openai, perplexity
 from websearch_gateway.answers.anthropic import Anthropic
-from websearch_gateway.answers.common import Billed
+from websearch_gateway.answers.common import Billed, EngineApi
 from websearch_gateway.answers.gemini import Gemini
-from websearch_gateway.answers.http_engine import MAX_TURNS, EngineApi, HttpEngine
+from websearch_gateway.answers.http_engine import MAX_TURNS, HttpEngine
 from websearch_gateway.answers.openai import OpenAI
 from websearch_gateway.answers.perplexity import Perplexity
 from websearch_gateway.errors import (

@@ -5,16 +5,15 @@ The model's text comes in blocks. A cited block is the cited span itself, so blo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
-
-from pydantic import SecretStr
 
 from websearch_gateway.answers.common import (
     CUT_OFF,
     Billed,
+    EngineApi,
     Json,
     Limits,
     LongPrompt,
@@ -22,21 +21,21 @@ from websearch_gateway.answers.common import (
     are_counts,
     count,
     declined,
+    find_model,
     instructions,
-    no_answer,
     not_searched,
+    not_written,
     objects,
     parsed,
     parsed_or_empty,
+    quota_is_spent,
+    shown_code,
     typed,
 )
-from websearch_gateway.errors import (
-    SearchError,
-    SearchProviderError,
-)
+from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.client import Reply
-from websearch_gateway.text.numbers import iso_date, spoken_date, utc_now
+from websearch_gateway.text.numbers import spoken_date, utc_now
 
 MAX_SEARCHES = 3
 """`max_uses` of the tool: without it, one question was billed 900,000 tokens."""
@@ -58,6 +57,7 @@ https://github.com/anthropics/claude-code/issues/66314."""
 
 _MAX_MESSAGE = 1_000
 _RESULT = "web_search_tool_result"
+_CUT_OFF = ("max_tokens", "pause_turn", "model_context_window_exceeded")
 
 
 LIMITS = Limits(
@@ -72,20 +72,21 @@ MODELS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Anthropic:
-    """Anthropic's Messages API as an `EngineApi`."""
+class Anthropic(EngineApi):
+    """Anthropic's Messages API."""
 
-    key: SecretStr
-    base_url: str
-    name: str = "anthropic"
-    vendor: str = "Anthropic"
-    search_usd: float = 0.01
-    price_source: str = "https://platform.claude.com/docs/en/about-claude/pricing, 2026-11-22"
-    takes_region: bool = True
-    most_domains: int = MOST_DOMAINS
-    limits: Limits = LIMITS
-    known_models: Sequence[Model] = MODELS
+    name = "anthropic"
+    vendor = "Anthropic"
+    search_usd = 0.01
+    price_source = "https://platform.claude.com/docs/en/about-claude/pricing, 2026-11-22"
+    most_domains = MOST_DOMAINS
+    limits = LIMITS
+    known_models = MODELS
+    models_path = "/v1/models?limit=1000"
+
+    def headers(self) -> dict[str, str]:
+        """See EngineApi."""
+        return {"x-api-key": self.key.get_secret_value(), "anthropic-version": "2023-06-01"}
 
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
         """See EngineApi. No temperature: these models refuse one."""
@@ -96,16 +97,16 @@ class Anthropic:
             tool["allowed_domains"] = list(query.include_domains)
         elif query.exclude_domains:
             tool["blocked_domains"] = list(query.exclude_domains[:MOST_DOMAINS])
-        has_low_effort = any(known.name == model and "low" in known.efforts for known in self.known_models)
+        known = find_model(model, self.known_models)
         body = {
             "model": model,
             "max_tokens": MAX_TOKENS,
             "system": instructions(query, now),
             "messages": [{"role": "user", "content": query.text}],
             "tools": [tool],
-            **({"output_config": {"effort": "low"}} if has_low_effort else {}),
+            **({"output_config": {"effort": "low"}} if known and "low" in known.efforts else {}),
         }
-        return HttpRequest("POST", f"{self.base_url}/v1/messages", headers=self._headers(), json=body)
+        return HttpRequest("POST", f"{self.base_url}/v1/messages", json=body)
 
     def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
         """The same request with the paused turn as its last message, unchanged and with nothing added."""
@@ -128,18 +129,19 @@ class Anthropic:
             raise declined()
         text, spans = _joined(_answer_blocks(blocks))
         if not text.strip():
-            raise _no_text(reason)
+            raise not_written(self.vendor, reason if reason in _CUT_OFF else None)
         if not results:
             raise not_searched(self.vendor)
         sources = tuple(_sources(results))
-        if not sources and (code := next(map(_error_code, results), "")):
-            raise SearchProviderError(f"Anthropic's web search failed ({code}).")
+        codes = [typed(dict, result.get("content")).get("error_code") for result in results]
+        if not sources and any(codes):
+            raise SearchProviderError(f"Anthropic's web search failed ({shown_code(codes[0])}).")
         return Answer(
             text=text,
             spans=spans,
             provider=self.name,
             sources=sources,
-            warnings=(CUT_OFF,) if reason in ("max_tokens", "pause_turn", "model_context_window_exceeded") else (),
+            warnings=(CUT_OFF,) if reason in _CUT_OFF else (),
         )
 
     def billed(self, body: bytes) -> Billed:
@@ -164,21 +166,8 @@ class Anthropic:
         message = typed(str, error.get("message"))[:_MAX_MESSAGE].lower()
         is_spent = code == _SPENT or reply.status == 402 or error.get("type") == "billing_error"
         if is_spent or any(words in message for words in _WITHOUT_CREDIT):
-            remedy = "Anthropic's quota for this key is spent; check the plan and billing of the account."
-            return SearchProviderError(remedy, details={"reason": "quota"})
+            return quota_is_spent(self.vendor)
         return None
-
-    def models_request(self) -> HttpRequest:
-        """See EngineApi."""
-        return HttpRequest("GET", f"{self.base_url}/v1/models", params={"limit": "1000"}, headers=self._headers())
-
-    def listed(self, body: bytes) -> Mapping[str, date | None]:
-        """See EngineApi."""
-        models = objects(parsed(body, self.vendor).get("data"))
-        return {typed(str, model.get("id")): _day(model.get("retires_at")) for model in models}
-
-    def _headers(self) -> dict[str, str]:
-        return {"x-api-key": self.key.get_secret_value(), "anthropic-version": "2023-06-01"}
 
 
 API = Anthropic
@@ -218,19 +207,3 @@ def _sources(results: Sequence[Json]) -> Iterator[Source]:
         for found in objects(result.get("content")):
             published = spoken_date(found.get("page_age"), now)
             yield Source(typed(str, found.get("url")), typed(str, found.get("title")), published)
-
-
-def _error_code(result: Json) -> str:
-    code = typed(str, typed(dict, result.get("content")).get("error_code"))
-    return code if code.isidentifier() else ""
-
-
-def _no_text(reason: object) -> SearchError:
-    if reason in ("max_tokens", "pause_turn", "model_context_window_exceeded"):
-        return SearchProviderError(f"Anthropic stopped before it began its answer ({reason}).")
-    return no_answer("Anthropic")
-
-
-def _day(value: object) -> date | None:
-    iso = iso_date(value)
-    return date.fromisoformat(iso[:10]) if iso else None

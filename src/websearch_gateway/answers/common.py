@@ -1,18 +1,24 @@
-"""What the answer engines share: instructions, a vendor's JSON, warnings and errors; and models as data: prices, limits
-of one answer and shutdown dates. Prices are dated in docs/prices.md.
+"""What the answer engines share: `EngineApi`, instructions, a vendor's JSON, warnings and errors; and models as data:
+prices, limits of one answer and shutdown dates. Prices are dated in docs/prices.md.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar
 
-from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, SearchValidationError
-from websearch_gateway.models import SearchQuery
+from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError, SearchValidationError
+from websearch_gateway.models import Answer, HttpRequest, SearchQuery
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from websearch_gateway.net.client import Reply
 
 T = TypeVar("T")
 
@@ -140,9 +146,24 @@ def not_searched(vendor: str) -> SearchProviderParseError:
     return SearchProviderParseError(f"{vendor} answered without searching the web.")
 
 
-def no_answer(vendor: str) -> SearchProviderParseError:
-    """The reply has no text."""
-    return SearchProviderParseError(f"The reply of {vendor} holds no answer.")
+def not_written(vendor: str, reason: object) -> SearchError:
+    """The reply has no text: the model stopped for this reason before it began. None if the vendor names none."""
+    if reason is None:
+        return SearchProviderParseError(f"The reply of {vendor} holds no answer.")
+    return SearchProviderError(f"{vendor} stopped before it began its answer ({shown_code(reason)}).")
+
+
+def quota_is_spent(vendor: str) -> SearchProviderError:
+    """The account has no credit left."""
+    return SearchProviderError(
+        f"{vendor}'s quota for this key is spent; check the plan and billing of the account.",
+        details={"reason": "quota"},
+    )
+
+
+def shown_code(value: object) -> str:
+    """A vendor's code for an error or reason; `unknown` if it may be other words, which could repeat a question."""
+    return value[:60] if isinstance(value, str) and value.isidentifier() else "unknown"
 
 
 def lost_citations(count: int) -> str:
@@ -306,3 +327,82 @@ class Limits:
         if billed.is_reported:
             return billed
         return replace(self.usual, searches=max(billed.searches, self.usual.searches, 1), is_reported=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineApi(ABC):
+    """One vendor's API as data and pure functions, which `http_engine` runs.
+
+    Attributes:
+        name, vendor: the engine's name, and the vendor's for messages.
+        known_models: those whose prices are known; another name works too, without a price for its tokens.
+        search_usd: the price of one search. `price_source` is the source and date of the prices.
+        most_domains: the longest list of allowed or blocked domains that it accepts; 0 if it accepts none.
+        takes_region: whether a request tells the vendor in which country to search.
+        models_path: the path of the list of models, with its query.
+    """
+
+    key: SecretStr
+    base_url: str
+
+    name: ClassVar[str]
+    vendor: ClassVar[str]
+    known_models: ClassVar[tuple[Model, ...]]
+    search_usd: ClassVar[float]
+    price_source: ClassVar[str]
+    limits: ClassVar[Limits]
+    most_domains: ClassVar[int] = 0
+    takes_region: ClassVar[bool] = True
+    models_path: ClassVar[str] = "/v1/models"
+
+    @abstractmethod
+    def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
+        """The request that searches and answers in one."""
+
+    @abstractmethod
+    def parse(self, *bodies: bytes) -> Answer:
+        """Text, spans, sources and warnings from the replies to one question, in order.
+
+        Raises:
+            SearchValidationError: the model declined to answer.
+            SearchProviderParseError: no search was made, or this is not an answer of that API.
+            SearchProviderError: the vendor failed in a reply with HTTP 200.
+        """
+
+    @abstractmethod
+    def billed(self, body: bytes) -> Billed:
+        """The billed usage of one reply, even of an unusable one. Never raises.
+
+        Not `is_reported` if the model wrote something, but a count of tokens is missing or not a whole number from 0.
+        """
+
+    def headers(self) -> dict[str, str]:
+        """The headers of every request."""
+        return {"Authorization": f"Bearer {self.key.get_secret_value()}"}
+
+    def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
+        """The request that continues a paused reply; None if the reply is complete."""
+        return None
+
+    def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
+        """The typed error for a vendor-specific reply; None if the common rules apply.
+
+        An `OptionRefused` names a field of the request's JSON that later requests to the model leave out.
+        """
+        return None
+
+    def listed(self, body: bytes) -> Mapping[str, date | None]:
+        """The models that the vendor lists, each with its shutdown date if known; empty if it lists none.
+
+        Raises:
+            SearchProviderParseError: this is not a list of models.
+        """
+        try:
+            return {model["id"]: _last_day(model) for model in parsed(body, self.vendor)["data"]}
+        except (ValueError, KeyError, TypeError):
+            raise SearchProviderParseError(f"{self.vendor}'s list of models is unreadable.") from None
+
+
+def _last_day(model: Json) -> date | None:
+    day = model.get("shutdown_date") or model.get("retires_at")
+    return date.fromisoformat(day[:10]) if day else None

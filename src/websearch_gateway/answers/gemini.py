@@ -12,12 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
-from pydantic import SecretStr
-
 from websearch_gateway.answers.common import (
     CUT_OFF,
     Billed,
     EarlierPrices,
+    EngineApi,
     Json,
     Limits,
     Model,
@@ -27,8 +26,8 @@ from websearch_gateway.answers.common import (
     declined,
     instructions,
     lost_citations,
-    no_answer,
     not_searched,
+    not_written,
     objects,
     parsed,
     parsed_or_empty,
@@ -58,22 +57,23 @@ MODELS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Gemini:
-    """Google's generateContent as an `EngineApi`."""
+class Gemini(EngineApi):
+    """Google's generateContent."""
 
-    key: SecretStr
-    base_url: str
-    name: str = "gemini"
-    vendor: str = "Gemini"
-    search_usd: float = 0.014
-    price_source: str = (
+    name = "gemini"
+    vendor = "Gemini"
+    search_usd = 0.014
+    price_source = (
         "https://ai.google.dev/gemini-api/docs/pricing, per search query after 5,000 free a month, 2026-11-22"
     )
-    takes_region: bool = False
-    most_domains: int = 0
-    limits: Limits = LIMITS
-    known_models: Sequence[Model] = MODELS
+    takes_region = False
+    limits = LIMITS
+    known_models = MODELS
+    models_path = "/v1beta/models?pageSize=1000"
+
+    def headers(self) -> dict[str, str]:
+        """See EngineApi."""
+        return {"x-goog-api-key": self.key.get_secret_value()}
 
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
         """See EngineApi. No temperature: Google advises its default with grounding."""
@@ -84,11 +84,7 @@ class Gemini:
             "generationConfig": {"maxOutputTokens": MAX_TOKENS},
         }
         url = f"{self.base_url}/v1beta/models/{model}:generateContent"
-        return HttpRequest("POST", url, headers=self._headers(), json=body)
-
-    def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
-        """Every reply is complete."""
-        return None
+        return HttpRequest("POST", url, json=body)
 
     def parse(self, *bodies: bytes) -> Answer:
         """See EngineApi."""
@@ -100,16 +96,14 @@ class Gemini:
         parts = objects(typed(dict, candidate.get("content")).get("parts"))
         text, starts = _joined(parts)
         if not text.strip():
-            raise _no_text(reason)
+            raise not_written(self.vendor, None if reason == "STOP" else reason)
         grounding = typed(dict, candidate.get("groundingMetadata"))
-        chunks = [_source(chunk) for chunk in objects(grounding.get("groundingChunks"))]
+        webs = [typed(dict, chunk.get("web")) for chunk in objects(grounding.get("groundingChunks"))]
+        # One recorded address contained raw spaces.
+        chunks = [Source(typed(str, web.get("uri")).replace(" ", "%20"), typed(str, web.get("title"))) for web in webs]
         if not grounding.get("webSearchQueries") and not chunks:
             raise not_searched(self.vendor)
         spans, lost = _spans(objects(grounding.get("groundingSupports"))[:MAX_SPANS], parts, starts, chunks)
-        warnings = {
-            CUT_OFF: reason == "MAX_TOKENS",
-            lost_citations(lost): lost,
-        }
         return Answer(
             text=text,
             spans=spans,
@@ -117,7 +111,7 @@ class Gemini:
             sources=tuple(chunks),
             search_suggestions=typed(str, typed(dict, grounding.get("searchEntryPoint")).get("renderedContent"))
             or None,
-            warnings=applying(warnings),
+            warnings=applying({CUT_OFF: reason == "MAX_TOKENS", lost_citations(lost): lost}),
         )
 
     def billed(self, body: bytes) -> Billed:
@@ -152,19 +146,10 @@ class Gemini:
             return _over_quota(objects(error.get("details")))
         return None
 
-    def models_request(self) -> HttpRequest:
-        """See EngineApi."""
-        return HttpRequest(
-            "GET", f"{self.base_url}/v1beta/models", params={"pageSize": "1000"}, headers=self._headers()
-        )
-
     def listed(self, body: bytes) -> Mapping[str, date | None]:
         """See EngineApi. Google gives no shutdown dates."""
         models = objects(parsed(body, self.vendor).get("models"))
         return dict.fromkeys(typed(str, model.get("name")).removeprefix("models/") for model in models)
-
-    def _headers(self) -> dict[str, str]:
-        return {"x-goog-api-key": self.key.get_secret_value()}
 
 
 API = Gemini
@@ -178,12 +163,6 @@ def _joined(parts: Sequence[Json]) -> tuple[str, dict[int, int]]:
             starts[index] = len(text)
             text += words
     return text, starts
-
-
-def _source(chunk: Json) -> Source:
-    web = typed(dict, chunk.get("web"))
-    # One recorded address contained raw spaces.
-    return Source(typed(str, web.get("uri")).replace(" ", "%20"), typed(str, web.get("title")))
 
 
 def _spans(
@@ -216,13 +195,6 @@ def _place(segment: Json, encoded: Mapping[int, bytes], starts: Mapping[int, int
             start = starts[index] + len(encoded[index][:first].decode("utf-8", "replace"))
             return start, start + len(piece)
     return None
-
-
-def _no_text(reason: object) -> SearchError:
-    if reason in (None, "STOP"):
-        return no_answer("Gemini")
-    known = reason if isinstance(reason, str) and reason.isidentifier() else "no reason given"
-    return SearchProviderError(f"Gemini stopped before it began its answer ({known[:60]}).")
 
 
 def _error(body: bytes) -> Json:

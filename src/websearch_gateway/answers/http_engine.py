@@ -1,7 +1,6 @@
 """Runs any answer engine that is an HTTP API: request, reply, status, answer, price.
 
-An engine is one small file: its models as data and the pure functions of `EngineApi`. docs/adding-an-engine.md
-describes each step.
+An engine is one small file: the data and functions of an `EngineApi`. docs/adding-an-engine.md describes each step.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import httpx2
 
@@ -20,7 +19,7 @@ from websearch_gateway.answers.common import (
     IMPOSSIBLE_BILL,
     UNREPORTED_BILL,
     Billed,
-    Limits,
+    EngineApi,
     Model,
     ModelGone,
     OptionRefused,
@@ -52,6 +51,9 @@ from websearch_gateway.net.requests import (
 )
 from websearch_gateway.text.numbers import utc_now
 
+if TYPE_CHECKING:
+    from websearch_gateway.answers.openai import OpenAISdk
+
 MAX_TURNS = 3
 """The most requests for one answer, for vendors that pause a reply until a further request."""
 
@@ -63,100 +65,6 @@ _PROVIDERS = {"gemini": "gcp.gemini"}
 
 _REASONS = {402: "quota", 429: RATE_LIMITED}
 _OVERLOADED = 529
-
-
-class EngineApi(Protocol):
-    """One vendor's API as data and pure functions.
-
-    `known_models` are those whose prices are known; another name works too, without a price for its tokens.
-    `search_usd` is the price of one search, and `price_source` is the source and date of the prices.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def vendor(self) -> str:
-        """The vendor's name for messages."""
-        ...
-
-    @property
-    def known_models(self) -> Sequence[Model]: ...
-    @property
-    def search_usd(self) -> float: ...
-    @property
-    def price_source(self) -> str: ...
-    @property
-    def most_domains(self) -> int:
-        """The longest list of allowed or blocked domains that it accepts; 0 if it accepts none."""
-        ...
-
-    @property
-    def takes_region(self) -> bool:
-        """Whether a request tells the vendor in which country to search."""
-        ...
-
-    @property
-    def limits(self) -> Limits: ...
-
-    def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
-        """The request that searches and answers in one."""
-        ...
-
-    def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
-        """The request that continues a paused reply; None if the reply is complete."""
-        ...
-
-    def parse(self, *bodies: bytes) -> Answer:
-        """Text, spans, sources and warnings from the replies to one question, in order.
-
-        Raises:
-            SearchValidationError: the model declined to answer.
-            SearchProviderParseError: no search was made, or this is not an answer of that API.
-            SearchProviderError: the vendor failed in a reply with HTTP 200.
-        """
-        ...
-
-    def billed(self, body: bytes) -> Billed:
-        """The billed usage of one reply, even of an unusable one. Never raises.
-
-        Not `is_reported` if the model wrote something, but a count of tokens is missing or not a whole number from 0.
-        """
-        ...
-
-    def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
-        """The typed error for a vendor-specific reply; None if the common rules apply.
-
-        An `OptionRefused` names a field of the request's JSON that later requests to the model leave out.
-        """
-        ...
-
-    def models_request(self) -> HttpRequest:
-        """The request for the list of models."""
-        ...
-
-    def listed(self, body: bytes) -> Mapping[str, date | None]:
-        """The models that the vendor lists, each with its shutdown date if known; empty if it lists none.
-
-        Raises:
-            SearchProviderParseError: this is not a list of models.
-        """
-        ...
-
-
-class Sdk(Protocol):
-    """A vendor's own library that sends the requests of its engine."""
-
-    async def load(self) -> object:
-        """Import it, unless that is done."""
-        ...
-
-    async def __call__(self, request: HttpRequest, deadline: Deadline) -> Reply:
-        """The reply of any status.
-
-        Raises:
-            SearchProviderError, SearchProviderParseError, SearchTimeoutError: there is no complete reply.
-        """
-        ...
 
 
 @dataclass(slots=True)
@@ -177,7 +85,7 @@ class HttpEngine:
     search_usd: float | None = None
     parser: ReplyParser = field(default=ReplyParser(), repr=False)
     finish: Callable[[Answer, Deadline], Awaitable[Answer]] | None = field(default=None, repr=False)
-    sdk: Sdk | None = field(default=None, repr=False)
+    sdk: OpenAISdk | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     now: Callable[[], datetime] = field(default=utc_now, repr=False)
     _gone_until: dict[str, float] = field(default_factory=dict, init=False, repr=False)
@@ -234,9 +142,10 @@ class HttpEngine:
         Raises:
             SearchAuthError, SearchProviderError, SearchTimeoutError: as for `answer`; also when no model is left.
         """
-        body = await self._exchange(self.api.models_request(), deadline)
-        listed = self.api.listed(body)
-        known = {name: (listed.get(name) or self._end(name), not listed or name in listed) for name in self.models}
+        request = HttpRequest("GET", self.api.base_url + self.api.models_path)
+        listed = self.api.listed(await self._exchange(request, deadline))
+        ends = {name: model.ends for name in self.models if (model := self._known(name))}
+        known = {name: (listed.get(name) or ends.get(name), not listed or name in listed) for name in self.models}
         return findings(known, self.api.vendor, self._models_setting, self.now())
 
     @property
@@ -253,10 +162,6 @@ class HttpEngine:
 
     def _known(self, name: str) -> Model | None:
         return find_model(name, self.api.known_models)
-
-    def _end(self, name: str) -> date | None:
-        known = self._known(name)
-        return known.ends if known else None
 
     async def _ask(self, model: str, call: Call) -> Answer:
         """The answer of one model. After a refusal of an option, not of the question, asks again without it."""
@@ -333,7 +238,7 @@ class HttpEngine:
 
     async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
         note_host(request.url)
-        within = deadline.within(self.timeout_seconds)
+        within, request = deadline.within(self.timeout_seconds), replace(request, headers=self.api.headers())
         reply = await (
             self.sdk(request, within)
             if self.sdk

@@ -8,8 +8,9 @@ https://platform.openai.com/docs/guides/error-codes; efforts: /docs/models; shut
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from websearch_gateway.answers.common import (
     CUT_OFF,
     LINK_RULE,
     Billed,
+    EngineApi,
     Json,
     Limits,
     Model,
@@ -33,11 +35,13 @@ from websearch_gateway.answers.common import (
     find_model,
     instructions,
     lost_citations,
-    no_answer,
     not_searched,
+    not_written,
     objects,
     parsed,
     parsed_or_empty,
+    quota_is_spent,
+    shown_code,
     typed,
 )
 from websearch_gateway.errors import (
@@ -45,12 +49,11 @@ from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,
     SearchProviderParseError,
-    SearchTimeoutError,
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Deadline, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.bodies import MAX_REPLY_BYTES
-from websearch_gateway.net.client import Reply
+from websearch_gateway.net.client import Reply, send
 from websearch_gateway.text.citations import in_code_points, strip_markers
 from websearch_gateway.text.urls import canonical, is_web_address
 
@@ -107,21 +110,17 @@ _MAX_MESSAGE = 200
 _BETWEEN_PARTS = "\n\n"
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAI:
-    """The Responses API as an `EngineApi`."""
+class OpenAI(EngineApi):
+    """The Responses API. `search_usd` is for one `search` action; opening a page or looking into it is free."""
 
-    key: SecretStr
-    base_url: str
-    name: str = "openai"
-    vendor: str = "OpenAI"
-    search_usd: float = 0.01
-    """One `search` action, with any model; opening a page or looking into it is free."""
-    price_source: str = "https://platform.openai.com/docs/pricing, 2026-11-21"
-    takes_region: bool = True
-    most_domains: int = MOST_DOMAINS
-    limits: Limits = LIMITS
-    known_models: Sequence[Model] = MODELS
+    name = "openai"
+    vendor = "OpenAI"
+    search_usd = 0.01
+    price_source = "https://platform.openai.com/docs/pricing, 2026-11-21"
+    most_domains = MOST_DOMAINS
+    limits = LIMITS
+    known_models = MODELS
+    models_path = "/models"
 
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
         """See EngineApi. No temperature: these models refuse it."""
@@ -145,13 +144,11 @@ class OpenAI:
         }
         return HttpRequest("POST", f"{self.base_url}/responses", json=body)
 
-    def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
-        """Every reply is complete."""
-        return None
-
     def parse(self, *bodies: bytes) -> Answer:
         """See EngineApi. Raw citation markers are removed from the text."""
-        reply = _parsed(bodies[-1])
+        reply = parsed(bodies[-1], self.vendor)
+        if not isinstance(reply.get("output", []), list):
+            raise SearchProviderParseError("The reply of OpenAI is not a response object.")
         if reply.get("status") == "failed" or typed(dict, reply.get("error")):
             raise _failed(typed(dict, reply.get("error")))
         items = objects(reply.get("output"))
@@ -173,8 +170,22 @@ class OpenAI:
         )
 
     def billed(self, body: bytes) -> Billed:
-        """See EngineApi."""
-        return _billed(parsed_or_empty(body))
+        """See EngineApi. If OpenAI gives a count of searches, it is right; otherwise the search items are counted."""
+        reply = parsed_or_empty(body)
+        calls = [item for item in objects(reply.get("output")) if item.get("type") == "web_search_call"]
+        actions = [typed(dict, call.get("action")) for call in calls]
+        usage = typed(dict, reply.get("usage"))
+        details = typed(dict, usage.get("input_tokens_details"))
+        tool_usage = typed(dict, typed(dict, reply.get("tool_usage")).get("web_search"))
+        searched = sum(action.get("type") == "search" for action in actions) or int(bool(actions))
+        return Billed(
+            prompt=count(usage.get("input_tokens")),
+            response=count(usage.get("output_tokens")),
+            cached=count(details.get("cached_tokens")),
+            cache_written=count(details.get("cache_write_tokens")),
+            searches=count(tool_usage.get("num_requests"), searched),
+            is_reported=not objects(reply.get("output")) or are_counts(usage, "input_tokens", "output_tokens"),
+        )
 
     def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
         """See EngineApi. OpenAI's own message is passed on only for HTTP 400, where it says what to change."""
@@ -186,26 +197,19 @@ class OpenAI:
         if code == "model_not_found" or (status == 404 and error.get("param") == "model"):
             return ModelGone("The model does not exist, or not for this key.")
         if status == 402 or code in _QUOTA or error.get("type") in _QUOTA:
-            return _quota_is_spent()
+            return quota_is_spent(self.vendor)
         if status == 403:
-            return SearchAuthError(_forbidden(code))
+            if code == "unsupported_country_region_territory":
+                return SearchAuthError("OpenAI does not serve the country that this gateway calls from (HTTP 403).")
+            return SearchAuthError(
+                "OpenAI does not let this key use the Responses API or its model (HTTP 403); check OPENAI_API_KEY."
+            )
         if status in (400, 413, 422):
             question = typed(str, (request.json or {}).get("input"))
             return _bad_request(status, error, private=(self.key.get_secret_value(), question))
         if status == 404 and error:
             return SearchProviderError("There is no Responses API at OPENAI_BASE_URL (HTTP 404).")
         return None
-
-    def models_request(self) -> HttpRequest:
-        """See EngineApi."""
-        return HttpRequest("GET", f"{self.base_url}/models")
-
-    def listed(self, body: bytes) -> Mapping[str, date | None]:
-        """See EngineApi."""
-        try:
-            return {model["id"]: _last_day(model) for model in parsed(body, self.vendor)["data"]}
-        except (ValueError, KeyError, TypeError):
-            raise SearchProviderParseError("OpenAI's list of models is unreadable.") from None
 
 
 API = OpenAI
@@ -220,37 +224,19 @@ def _filters(query: SearchQuery) -> dict[str, Any]:
     return {}
 
 
-def _last_day(listing: Json) -> date | None:
-    last_day = listing.get("shutdown_date")
-    return date.fromisoformat(last_day) if last_day else None
-
-
 # --- refusals -------------------------------------------------------------------------------------------------------
 
 
 def _failed(failure: Json) -> SearchError:
     """Our error for a reply with HTTP 200 whose status is `failed`."""
-    code = str(failure.get("code") or "unknown")
+    code = failure.get("code")
     if code == "model_not_found":
         return ModelGone("The model is gone.")
     if code in _REFUSED_PROMPTS:
         return declined()
     if code in _QUOTA:
-        return _quota_is_spent()
-    shown = code if code.replace("_", "").isalnum() else "unknown"
-    return SearchProviderError(f"OpenAI failed ({shown[:60]}).", retryable=code in _PASSING_CODES)
-
-
-def _quota_is_spent() -> SearchProviderError:
-    return SearchProviderError(
-        "OpenAI's quota for this key is spent; check the plan and billing of the account.", details={"reason": "quota"}
-    )
-
-
-def _forbidden(code: str) -> str:
-    if code == "unsupported_country_region_territory":
-        return "OpenAI does not serve the country that this gateway calls from (HTTP 403)."
-    return "OpenAI does not let this key use the Responses API or its model (HTTP 403); check OPENAI_API_KEY."
+        return quota_is_spent("OpenAI")
+    return SearchProviderError(f"OpenAI failed ({shown_code(code)}).", retryable=code in _PASSING_CODES)
 
 
 def _bad_request(status: int, error: Json, private: Sequence[str]) -> SearchError:
@@ -277,21 +263,11 @@ def _without_identifiers(message: str, private: Sequence[str]) -> str:
 # --- replies --------------------------------------------------------------------------------------------------------
 
 
-def _parsed(body: bytes) -> Json:
-    reply = parsed(body, "OpenAI")
-    if not isinstance(reply.get("output", []), list):
-        raise SearchProviderParseError("The reply of OpenAI is not a response object.")
-    return reply
-
-
 def _no_text(reply: Json, parts: Sequence[Json], *, cut_off: bool) -> Exception:
     reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
     if reason == "content_filter" or any(part.get("type") == "refusal" for part in parts):
         return declined()
-    if cut_off:
-        known = reason if reason.isidentifier() else "no reason given"
-        return SearchProviderError(f"OpenAI stopped before it began its answer ({known[:60]}).")
-    return no_answer("OpenAI")
+    return not_written("OpenAI", reason if cut_off else None)
 
 
 def _parts(items: Sequence[Json]) -> Iterator[Json]:
@@ -347,30 +323,9 @@ def _distinct(urls: Iterable[str]) -> Iterable[str]:
     return first.values()
 
 
-def _billed(reply: Json) -> Billed:
-    """Tokens and searches. If OpenAI gives a count of searches, it is right; otherwise the search items are counted."""
-    calls = [item for item in objects(reply.get("output")) if item.get("type") == "web_search_call"]
-    actions = [typed(dict, call.get("action")) for call in calls]
-    usage = typed(dict, reply.get("usage"))
-    details = typed(dict, usage.get("input_tokens_details"))
-    tool_usage = typed(dict, typed(dict, reply.get("tool_usage")).get("web_search"))
-    searched = sum(action.get("type") == "search" for action in actions) or int(bool(actions))
-    return Billed(
-        prompt=count(usage.get("input_tokens")),
-        response=count(usage.get("output_tokens")),
-        cached=count(details.get("cached_tokens")),
-        cache_written=count(details.get("cache_write_tokens")),
-        searches=count(tool_usage.get("num_requests"), searched),
-        is_reported=not objects(reply.get("output")) or are_counts(usage, "input_tokens", "output_tokens"),
-    )
-
-
-_ABOUT_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
-
-
 @dataclass(slots=True)
 class OpenAISdk:
-    """Sends a request of the engine. `http` is the client of the process and stays open when this one is done."""
+    """Sends the requests of the engine with OpenAI's library over `http`, the client of the process."""
 
     http: httpx2.AsyncClient = field(repr=False)
     api_key: SecretStr
@@ -381,34 +336,20 @@ class OpenAISdk:
         """The reply of any status to a request for a response or, if it has no body, for the models.
 
         Raises:
-            SearchProviderParseError: the reply is too long, or the SDK cannot read it.
-            SearchProviderError: OpenAI cannot be reached.
-            SearchTimeoutError: no reply in time.
+            SearchProviderParseError, SearchProviderError, SearchTimeoutError: as `net.client.send`.
         """
         sdk = await self.load()
-        from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+        from openai import APIStatusError
 
-        seconds = deadline.remaining()
         try:
-            async with asyncio.timeout(seconds):
-                if request.json is None:
-                    raw = await sdk.models.with_raw_response.list(timeout=seconds)
-                else:
-                    raw = await sdk.responses.with_raw_response.create(**request.json, timeout=seconds)
-            return Reply(raw.http_response.status_code, raw.http_response.headers, raw.http_response.content)
+            if request.json is None:
+                raw = await sdk.models.with_raw_response.list(timeout=deadline.remaining())
+            else:
+                raw = await sdk.responses.with_raw_response.create(**request.json, timeout=deadline.remaining())
+            response = raw.http_response
         except APIStatusError as error:
-            return Reply(error.response.status_code, error.response.headers, error.response.content)
-        # No causes below: the SDK's errors hold the request, and so the key.
-        except (TimeoutError, APITimeoutError):
-            raise SearchTimeoutError("OpenAI did not answer in time.") from None
-        except APIConnectionError:
-            raise SearchProviderError(
-                "OpenAI cannot be reached, or the connection broke off.",
-                retryable=True,
-                details={"reason": "unreachable"},
-            ) from None
-        except OpenAIError as error:
-            raise SearchProviderParseError(f"The OpenAI SDK failed ({type(error).__name__}).") from None
+            response = error.response
+        return Reply(response.status_code, response.headers, response.content)
 
     async def load(self) -> AsyncOpenAI:
         """The SDK. Its import takes a second, so the first call imports it in a thread."""
@@ -419,60 +360,29 @@ class OpenAISdk:
     def _load(self) -> AsyncOpenAI:
         from openai import AsyncOpenAI
 
-        sdk = AsyncOpenAI(
-            api_key=self.api_key.get_secret_value(),
-            base_url=self.base_url,
-            max_retries=0,
-            http_client=httpx2.AsyncClient(transport=_OwnTransport(self.http, self.api_key), trust_env=False),
-        )
+        key = self.api_key.get_secret_value()
+        http = httpx2.AsyncClient(transport=_OwnTransport(self.http, key), trust_env=False)
+        sdk = AsyncOpenAI(api_key=key, base_url=self.base_url, max_retries=0, http_client=http)
         _ = sdk.responses.with_raw_response, sdk.models.with_raw_response  # imports both here, in the thread
         return sdk
 
 
 class _OwnTransport(httpx2.AsyncBaseTransport):
-    """Sends through the process's client with its own headers, and reads at most MAX_REPLY_BYTES, also of errors.
+    """Sends by `net.client.send`: within its limits, and with no other headers than the key.
 
     The SDK takes headers from OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS, and describes the machine in
     others; none of them is a setting of the gateway.
     """
 
-    def __init__(self, http: httpx2.AsyncClient, api_key: SecretStr) -> None:
+    def __init__(self, http: httpx2.AsyncClient, key: str) -> None:
         self._http = http
-        self._headers = {
-            "Authorization": f"Bearer {api_key.get_secret_value()}",
-            "Accept": "application/json",
-            "Content-Type": "application/json",
-            # No compression, so no reply can inflate beyond the cap.
-            "Accept-Encoding": "identity",
-        }
+        self._headers = {"Authorization": f"Bearer {key}"}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The reply, whole and decompressed.
-
-        Raises:
-            SearchProviderParseError: it is too long.
-        """
-        own = self._http.build_request(
-            request.method,
-            request.url,
-            headers=self._headers,
-            content=await request.aread(),
-            extensions=request.extensions,
-        )
-        response = await self._http.send(own, stream=True, follow_redirects=False)
-        try:
-            body = await _read(response)
-        finally:
-            await response.aclose()
-        # As bytes, since a header may hold any.
-        headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _ABOUT_THE_WIRE]
-        return httpx2.Response(response.status_code, headers=headers, content=body)
-
-
-async def _read(response: httpx2.Response) -> bytes:
-    body = bytearray()
-    async for piece in response.aiter_bytes():
-        body += piece
-        if len(body) > MAX_REPLY_BYTES:
-            raise SearchProviderParseError(f"The reply of OpenAI is larger than {MAX_REPLY_BYTES:,} bytes.")
-    return bytes(body)
+        body = json.loads(request.content) if request.method == "POST" else None
+        own = HttpRequest("POST" if body else "GET", str(request.url), headers=self._headers, json=body)
+        deadline = Deadline.after(request.extensions["timeout"]["read"])
+        reply = await send(self._http, own, deadline, "OpenAI", max_bytes=MAX_REPLY_BYTES)
+        headers = httpx2.Headers(reply.headers)
+        headers.pop("content-encoding", None)  # `send` has decoded the body
+        return httpx2.Response(reply.status, headers=headers, content=reply.body)

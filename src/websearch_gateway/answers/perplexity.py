@@ -6,15 +6,13 @@ Its text cites with marks such as `[2]`, whose number is the `id` of a search re
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
-
-from pydantic import SecretStr
+from datetime import datetime
 
 from websearch_gateway.answers.common import (
     CUT_OFF,
     MARK_RULE,
     Billed,
+    EngineApi,
     Json,
     Limits,
     Model,
@@ -23,20 +21,17 @@ from websearch_gateway.answers.common import (
     count,
     declined,
     instructions,
-    no_answer,
     not_searched,
+    not_written,
     objects,
     parsed,
     parsed_or_empty,
+    shown_code,
     typed,
 )
 from websearch_gateway.answers.draft import resolve_marks
-from websearch_gateway.errors import (
-    SearchError,
-    SearchProviderError,
-)
+from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
-from websearch_gateway.net.client import Reply
 from websearch_gateway.text.citations import in_code_points
 from websearch_gateway.text.numbers import iso_date
 from websearch_gateway.text.urls import is_web_address
@@ -55,20 +50,16 @@ LIMITS = Limits(
 MODELS = (Model("perplexity/sonar", 0.25, 2.50),)
 
 
-@dataclass(frozen=True, slots=True)
-class Perplexity:
-    """Perplexity's Agent API as an `EngineApi`."""
+class Perplexity(EngineApi):
+    """Perplexity's Agent API."""
 
-    key: SecretStr
-    base_url: str
-    name: str = "perplexity"
-    vendor: str = "Perplexity"
-    search_usd: float = 0.0025
-    price_source: str = "https://docs.perplexity.ai/docs/getting-started/pricing, 2026-11-22"
-    takes_region: bool = True
-    most_domains: int = MOST_DOMAINS
-    limits: Limits = LIMITS
-    known_models: Sequence[Model] = MODELS
+    name = "perplexity"
+    vendor = "Perplexity"
+    search_usd = 0.0025
+    price_source = "https://docs.perplexity.ai/docs/getting-started/pricing, 2026-11-22"
+    most_domains = MOST_DOMAINS
+    limits = LIMITS
+    known_models = MODELS
 
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
         """See EngineApi. Without `tool_choice` the model searches only if it wants to."""
@@ -84,17 +75,14 @@ class Perplexity:
             "max_output_tokens": MAX_TOKENS,
             "store": False,
         }
-        return HttpRequest("POST", f"{self.base_url}/v1/agent", headers=self._headers(), json=body)
-
-    def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
-        """Every reply is complete."""
-        return None
+        return HttpRequest("POST", f"{self.base_url}/v1/agent", json=body)
 
     def parse(self, *bodies: bytes) -> Answer:
         """See EngineApi."""
         reply = parsed(bodies[-1], self.vendor)
         if reply.get("status") == "failed" or reply.get("error"):
-            raise _failed(typed(dict, reply.get("error")))
+            error = typed(dict, reply.get("error"))
+            raise SearchProviderError(f"Perplexity failed ({shown_code(error.get('code') or error.get('type'))}).")
         items = objects(reply.get("output"))
         parts = [part for item in items if item.get("type") == "message" for part in objects(item.get("content"))]
         if any(part.get("type") == "refusal" for part in parts):
@@ -103,7 +91,7 @@ class Perplexity:
             [part for part in parts if part.get("type") == "output_text"], dict(_found(items))
         )
         if not text.strip():
-            raise no_answer(self.vendor)
+            raise not_written(self.vendor, None)
         searches = [item for item in items if item.get("type") == "search_results"]
         if not searches:
             raise not_searched(self.vendor)
@@ -132,21 +120,6 @@ class Perplexity:
             is_reported=not objects(reply.get("output")) or are_counts(usage, "input_tokens", "output_tokens"),
         )
 
-    def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
-        """None: the common rules fit Perplexity's statuses."""
-        return None
-
-    def models_request(self) -> HttpRequest:
-        """See EngineApi."""
-        return HttpRequest("GET", f"{self.base_url}/v1/models", headers=self._headers())
-
-    def listed(self, body: bytes) -> Mapping[str, date | None]:
-        """See EngineApi. Perplexity gives no shutdown dates."""
-        return dict.fromkeys(typed(str, model.get("id")) for model in objects(parsed(body, self.vendor).get("data")))
-
-    def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.key.get_secret_value()}"}
-
 
 API = Perplexity
 
@@ -158,11 +131,8 @@ def _found(items: Sequence[Json]) -> Iterator[tuple[int, Source]]:
             for result in objects(item.get("results")):
                 published = iso_date(result.get("date")) or iso_date(result.get("last_updated"))
                 source = Source(typed(str, result.get("url")), typed(str, result.get("title")), published)
-                yield _number(result.get("id")), source
-
-
-def _number(value: object) -> int:
-    return int(value) if isinstance(value, str) and value.isdecimal() else count(value, -1)
+                number = result.get("id")
+                yield int(number) if isinstance(number, str) and number.isdecimal() else count(number, -1), source
 
 
 def _written(parts: Sequence[Json], found: Mapping[int, Source]) -> tuple[str, tuple[Span, ...], int]:
@@ -178,10 +148,3 @@ def _written(parts: Sequence[Json], found: Mapping[int, Source]) -> tuple[str, t
         if (start := count(note.get("start_index"), -1)) >= 0
     ]
     return (text, tuple(in_code_points(text, spans)), 0) if spans else (marked.text, (), marked.unknown)
-
-
-def _failed(error: Json) -> SearchError:
-    """Our error for a failure reported with HTTP 200."""
-    code = str(error.get("code") or error.get("type") or "unknown")
-    shown = code if code.replace("_", "").isalnum() else "unknown"
-    return SearchProviderError(f"Perplexity failed ({shown[:60]}).")

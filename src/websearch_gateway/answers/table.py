@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -16,14 +16,11 @@ if TYPE_CHECKING:
     import httpx2
     from pydantic import SecretStr
 
-    from websearch_gateway.answers.http_engine import EngineApi, Sdk
-    from websearch_gateway.models import Answer, Deadline
+    from websearch_gateway.answers.common import EngineApi
     from websearch_gateway.net.fetch import Fetcher
     from websearch_gateway.net.requests import Retry
     from websearch_gateway.ports import Gather, HostedEngine, Workers
     from websearch_gateway.settings import Settings
-
-    Finish = Callable[[Answer, Deadline], Awaitable[Answer]]
 
 __all__ = ["ENGINES", "Entry", "Outside", "configured"]
 
@@ -60,7 +57,8 @@ def _hosted(row: EngineRow, settings: Settings, outside: Outside) -> HostedEngin
     from websearch_gateway.answers.http_engine import HttpEngine
     from websearch_gateway.net.bodies import ReplyParser
 
-    make: Callable[[SecretStr, str], EngineApi] = import_module(f"{__package__}.{row.name}").API
+    module = import_module(f"{__package__}.{row.name}")
+    make: Callable[[SecretStr, str], EngineApi] = module.API
     key, base_url, models = (getattr(settings, f"{row.name}_{part}") for part in ("api_key", "base_url", "models"))
     return HttpEngine(
         make(key, base_url),
@@ -70,21 +68,9 @@ def _hosted(row: EngineRow, settings: Settings, outside: Outside) -> HostedEngin
         settings.request_timeout_ms / 1000,
         settings.prices.get(row.name),
         ReplyParser(outside.workers),
-        finish=_redirects(outside) if row.name == "gemini" and settings.gemini_resolve_links else None,
-        sdk=_openai_sdk(outside, key, base_url) if row.name == "openai" else None,
+        finish=module.Redirects(outside.fetcher) if row.name == "gemini" and settings.gemini_resolve_links else None,
+        sdk=module.OpenAISdk(outside.client, key, base_url) if row.name == "openai" else None,
     )
-
-
-def _redirects(outside: Outside) -> Finish:
-    from websearch_gateway.answers.gemini import Redirects
-
-    return Redirects(outside.fetcher)
-
-
-def _openai_sdk(outside: Outside, key: SecretStr, base_url: str) -> Sdk:
-    from websearch_gateway.answers.openai import OpenAISdk
-
-    return OpenAISdk(outside.client, key, base_url)
 
 
 def _llm(settings: Settings, outside: Outside) -> HostedEngine:
