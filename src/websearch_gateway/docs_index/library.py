@@ -29,7 +29,7 @@ from websearch_gateway.docs_index.models import (
     select,
 )
 from websearch_gateway.docs_index.packages import CODE_HOSTS, Ecosystem, Package, Registries, package_of
-from websearch_gateway.docs_index.project import PUBLIC, USER_FILES, Origins, read_project
+from websearch_gateway.docs_index.project import PUBLIC, USER_FILES, read_project, withheld
 from websearch_gateway.docs_index.search import MAX_TOKENS, Ranker, reorder_with
 from websearch_gateway.docs_index.store.crawls import is_dead
 from websearch_gateway.docs_index.store.docs import SqlDocs
@@ -70,11 +70,15 @@ MOST_BASE_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The direct dependencies of a project, and by ecosystem the versions in use and where packages come from."""
+    """The direct dependencies of a project, and by ecosystem the versions in use and the `Reasons`."""
 
     direct: tuple[Package, ...]
     versions: Mapping[str, Mapping[str, str]]
-    origins: Mapping[str, Origins]
+    reasons: Mapping[str, Mapping[str, str]]
+
+    def withheld(self, package: Package) -> str:
+        """Why a public registry is not asked for a package; "" if it may be."""
+        return withheld(self.reasons[package.ecosystem], package.name)
 
     def at_its_version(self, package: Package) -> Package:
         """A package at the version that the project uses; unchanged if that is not known.
@@ -82,7 +86,7 @@ class Project:
         Raises:
             SearchValidationError: the project takes it, or may take it, from an index that is not public.
         """
-        if reason := self.origins[package.ecosystem].withheld(package.name):
+        if reason := self.withheld(package):
             raise SearchValidationError(f"{package.name}: {reason} To ask it all the same, leave out --project.")
         version = package.version or self.versions[package.ecosystem].get(package.name, "")
         return package_of(package.ecosystem, package.name, version)
@@ -225,7 +229,7 @@ class DocsLibrary:
         if read["problem"]:
             raise SearchValidationError(read["problem"])
         direct = tuple(package_of(ecosystem, name, version) for ecosystem, name, version in read["direct"])
-        return Project(direct, read["versions"], {name: Origins(**one) for name, one in read["origins"].items()})
+        return Project(direct, read["versions"], read["withheld"])
 
     async def documented(self, package: Package) -> Dependency:
         """Where the documentation of a package is, and whether it is indexed. Errors are its `problem`."""

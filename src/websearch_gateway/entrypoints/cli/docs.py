@@ -598,7 +598,7 @@ async def _found(gateway: Gateway, folder: str) -> list[Dependency]:
     project = await gateway.docs.project(folder)
 
     async def look(package: Package) -> Dependency:
-        if reason := project.origins[package.ecosystem].withheld(package.name):
+        if reason := project.withheld(package):
             return Dependency(package, problem=reason)
         async with turns:
             return await gateway.docs.documented(package)
