@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import pytest
 from babel import Locale
-from babel.core import get_global
 
 from websearch_gateway.text.query import (
     COUNTRIES,
     LANGUAGES,
     country_code,
     country_name,
-    country_named,
     language_code,
 )
 
 NOT_COUNTRIES = {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "XK", "ZZ"}
 """Two-letter codes of CLDR that ISO 3166-1 has reserved or left to users."""
 
-FORMER = {"BUR", "DDR", "FXX", "TMP", "YMD", "ZAR", "ROM", "SCG", "YUG", "ANT", "SUN", "NTZ", "CSK"}
-"""Codes of countries that have another name now, or are gone."""
-
 
 def test_the_country_codes_are_those_of_cldr() -> None:
     assert {code for code in Locale("en").territories if len(code) == 2} - NOT_COUNTRIES == COUNTRIES
 
 
-def test_the_names_and_the_alpha_3_codes_are_those_of_cldr() -> None:
-    locale, aliases = Locale("en"), get_global("territory_aliases")
-    for code in COUNTRIES:
-        assert country_code(locale.territories[code]) == code
-    for three, (first, *_) in aliases.items():
-        if len(three) == 3 and three.isalpha() and first in COUNTRIES and three not in FORMER:
-            assert country_code(three) == first, three
-    for code in LANGUAGES - {"bh", "ii", "sh"}:
-        assert language_code(locale.languages[code]) == code
+def test_the_names_are_those_of_cldr() -> None:
+    territories = Locale("en").territories
+    assert {code for code in COUNTRIES if country_code(territories[code]) != code} == set()
 
 
 def test_cldr_knows_the_language_codes_except_a_few_deprecated_ones() -> None:
@@ -45,7 +34,7 @@ def test_cldr_knows_the_language_codes_except_a_few_deprecated_ones() -> None:
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("Germany", "DE"), ("usa", "US"), ("de", "DE"), ("DEU", "DE"), ("uk", "GB"), ("turkey", "TR"), ("Türkiye", "TR")],
+    [("Germany", "DE"), ("usa", "US"), ("de", "DE"), ("uk", "GB"), ("turkey", "TR"), ("Türkiye", "TR")],
 )
 def test_a_country_is_found_by_its_name_or_code(text: str, code: str) -> None:
     assert country_code(text) == code
@@ -62,18 +51,16 @@ def test_a_country_is_found_by_its_name_or_code(text: str, code: str) -> None:
     ],
 )
 def test_a_country_is_found_by_its_english_name(name: str, code: str) -> None:
-    assert country_named(name) == code
+    assert country_code(name) == code
 
 
-@pytest.mark.parametrize(
-    ("text", "code"), [("German", "de"), ("EN", "en"), ("pt-BR", "pt"), ("zh_Hans", "zh"), ("Farsi", "fa")]
-)
-def test_a_language_is_found_by_its_code_name_or_tag(text: str, code: str) -> None:
+@pytest.mark.parametrize(("text", "code"), [("EN", "en"), (" pt-BR ", "pt"), ("zh_Hans", "zh")])
+def test_a_language_is_found_by_its_code_or_tag(text: str, code: str) -> None:
     assert language_code(text) == code
 
 
-@pytest.mark.parametrize("text", ["", "xx", "eng", "Klingon", "Deutsch"])
-def test_a_name_that_is_not_an_english_one_has_no_language_code(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "xx", "eng", "German"])
+def test_a_name_has_no_language_code(text: str) -> None:
     assert language_code(text) is None
 
 

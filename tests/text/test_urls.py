@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from websearch_gateway.models import LONGEST_URL
 from websearch_gateway.text.urls import (
-    NAMES,
-    PREFIXES,
     canonical,
     find_urls,
     host,
@@ -138,11 +136,7 @@ def test_other_hosts_do_not_count_as_code_hosts(host: str) -> None:
     assert strip_trackers(f"https://{host}/?ref=main") == f"https://{host}/"
 
 
-def test_every_tracker_names_its_owner() -> None:
-    assert all(reason and name == name.casefold() for name, reason in {**NAMES, **PREFIXES}.items())
-
-
-names = st.sampled_from((*NAMES, "utm_x", "id", "q", "page", "", "référence"))
+names = st.sampled_from(("gclid", "_ga", "ref", "S_CID", "wt_mc", "utm_x", "id", "q", "page", "", "référence"))
 
 
 @given(

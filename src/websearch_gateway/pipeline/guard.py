@@ -58,11 +58,10 @@ from websearch_gateway.text.carried_data import (
 )
 from websearch_gateway.text.query import (
     BUILT_IN_ROUTES,
-    COUNTRIES,
     LONGEST_RAW_QUERY,
     Route,
     checked_query,
-    country_named,
+    country_code,
     language_code,
     matching_form,
     normalise,
@@ -325,8 +324,7 @@ def _one_of(field: str, value: T, allowed: tuple[T, ...]) -> T:
 
 
 def _region(region: str) -> str:
-    given = region.strip() if isinstance(region, str) else ""
-    code = given.upper() if given.upper() in COUNTRIES else country_named(given)
+    code = country_code(region) if isinstance(region, str) else None
     if code is None:
         raise _invalid(
             "region", "an ISO 3166-1 alpha-2 code such as GB, or a country's English name", "ISO 3166-1 alpha-2"
@@ -337,7 +335,7 @@ def _region(region: str) -> str:
 def _language(language: str) -> str:
     code = language_code(language) if isinstance(language, str) else None
     if code is None:
-        raise _invalid("language", "an ISO 639-1 code such as en, or a language's English name", "ISO 639-1")
+        raise _invalid("language", "an ISO 639-1 code such as en", "ISO 639-1")
     return code
 
 

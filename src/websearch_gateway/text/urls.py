@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote_plus, urlsplit
@@ -95,52 +95,16 @@ def host(url: str) -> str:
     return name.removeprefix("www.")
 
 
-PREFIXES: Mapping[str, str] = {
-    "utm_": "campaign labels of Urchin and Google Analytics; OpenAI appends utm_source=openai",
-    "hsa_": "HubSpot ads",
-    "mtm_": "Matomo campaigns",
-    "pk_": "Piwik campaigns",
-}
-"""Prefixes of parameter names, each with its owner."""
-
-NAMES: Mapping[str, str] = {
-    "_ga": "Google Analytics across domains",
-    "_gl": "Google Analytics across domains",
-    "_hsenc": "HubSpot e-mails",
-    "_hsmi": "HubSpot e-mails",
-    "at_campaign": "AT Internet",
-    "at_medium": "AT Internet",
-    "cmpid": "campaign of news sites",
-    "dclid": "Google Display ads",
-    "fbclid": "Facebook clicks",
-    "gad_source": "Google ads",
-    "gbraid": "Google ads in iOS apps",
-    "gclid": "Google ads",
-    "gclsrc": "Google ads",
-    "igsh": "Instagram shares",
-    "igshid": "Instagram shares",
-    "li_fat_id": "LinkedIn ads",
-    "mc_cid": "Mailchimp campaigns",
-    "mc_eid": "Mailchimp recipients",
-    "mkt_tok": "Marketo e-mails",
-    "msclkid": "Microsoft ads",
-    "ncid": "campaign of news sites",
-    "oly_anon_id": "Omeda newsletters",
-    "oly_enc_id": "Omeda newsletters",
-    "ref": "the referring site; a branch or commit on code hosts, see `_names_a_revision`",
-    "ref_src": "Twitter embeds",
-    "ref_url": "Twitter embeds",
-    "s_cid": "Adobe Analytics campaigns",
-    "srsltid": "Google Shopping clicks",
-    "ttclid": "TikTok ads",
-    "twclid": "Twitter ads",
-    "vero_id": "Vero e-mails",
-    "wbraid": "Google ads on the web",
-    "wt_mc": "Webtrekk campaigns",
-    "yclid": "Yandex ads",
-    "ysclid": "Yandex clicks",
-}
-"""Whole parameter names, each with its owner."""
+_TRACKER_NAMES = """
+Google: _ga _gl dclid gad_source gbraid gclid gclsrc srsltid wbraid
+HubSpot, Mailchimp, Marketo, Omeda, Vero: _hsenc _hsmi mc_cid mc_eid mkt_tok oly_anon_id oly_enc_id vero_id
+Facebook, Instagram, LinkedIn, TikTok, Twitter: fbclid igsh igshid li_fat_id ttclid ref_src ref_url twclid
+Adobe, AT Internet, Microsoft, Webtrekk, Yandex: s_cid at_campaign at_medium msclkid wt_mc yclid ysclid
+News sites: cmpid ncid
+The referring site, but a branch or commit on code hosts: ref
+"""
+_TRACKERS = frozenset(name for row in _TRACKER_NAMES.splitlines() for name in row.partition(": ")[2].split())
+_TRACKER_PREFIXES = ("utm_", "hsa_", "mtm_", "pk_")  # Google and OpenAI, HubSpot, Matomo, Piwik
 
 _CODE_HOST = re.compile(r"https?://(?:[^/?#]*@)?(?:[^/?#]*\.)?(?:git[^./?#]*|bitbucket|codeberg)\.", re.IGNORECASE)
 _PARAMETER = re.compile(r"(?P<name>[^=&#]*+)(?:=[^&#]*+)?(?:&amp;|&|(?=#|\Z))", re.IGNORECASE)
@@ -158,10 +122,13 @@ def tracker_pieces(url: str) -> list[tuple[int, int]]:
     question = url.find("?", 0, url.find("#") if "#" in url else None)
     parameters = [] if question < 0 else _parameters(url, question + 1)
     revision = bool(parameters) and _CODE_HOST.match(url) is not None
-    trackers = [_is_tracker(name, revision) for name, _, _, _ in parameters]
+    names = [name.casefold() for name, _, _, _ in parameters]
+    trackers = [
+        (name in _TRACKERS and not (name == "ref" and revision)) or name.startswith(_TRACKER_PREFIXES) for name in names
+    ]
     if not any(trackers):
         return []
-    if all(tracker or not name for tracker, (name, _, _, _) in zip(trackers, parameters, strict=True)):
+    if all(tracker or not name for tracker, name in zip(trackers, names, strict=True)):
         return [(question, parameters[-1][2])]
     pieces: list[tuple[int, int]] = []
     kept_until: int | None = None
@@ -186,13 +153,6 @@ def _parameters(url: str, position: int) -> list[tuple[str, int, int, int]]:
         if not separator:
             break
     return found
-
-
-def _is_tracker(name: str, revision: bool) -> bool:
-    bare = name.casefold()
-    if bare == "ref" and revision:
-        return False
-    return bare in NAMES or bare.startswith(tuple(PREFIXES))
 
 
 def page_in(url: str) -> int | None:
