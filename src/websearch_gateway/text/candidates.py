@@ -65,6 +65,7 @@ _FOOTNOTE = re.compile(r"(?<=[.!?,;\"”’)\]]):\s?\d{1,4}(?:[-–]\d{1,4})?(?:
 """The page of a footnote, whose number is gone: `It opened in 1889.:212–219`."""
 
 _LINKED_AT_MOST = 0.6
+"""The share of links in a paragraph; one with more is navigation."""
 _PRIVATE_OR_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
 _QUESTION = re.compile(r"[?？؟;][\"'”’»)\]）」』*_]*$")
 _ENDED = re.compile(r"[.!…。！।؟۔:][\"'”’»)\]）」』*_]*$|[\u0e00-\u0e7f]$")
@@ -185,7 +186,10 @@ def _sentences(
     tokens = [[whole.get(token, token) for token in said] for said in tokens_of_each(texts, language)]
     header = dict(zip(headers, tokens[len(page) :], strict=False))
     above = frozenset(tokens[-1])
-    paragraphs = _paragraphs(page)
+    texts_of: dict[int, list[str]] = {}
+    for line in page:
+        texts_of.setdefault(line.block, []).append(line.text)
+    paragraphs = {block: Paragraph(" ".join(said)) for block, said in texts_of.items()}
     for at, line in enumerate(page):
         if not line.quotable or not _is_quotable(line.text):
             continue
@@ -207,14 +211,6 @@ def _sentences(
         )
 
 
-def _paragraphs(page: Sequence[_Line]) -> dict[int, Paragraph]:
-    """The paragraph of each block."""
-    found: dict[int, list[str]] = {}
-    for line in page:
-        found.setdefault(line.block, []).append(line.text)
-    return {block: Paragraph(" ".join(texts)) for block, texts in found.items()}
-
-
 def _lines(markdown: str) -> Iterator[_Line]:
     for number, block in enumerate(blocks(markdown)):
         piece = markdown[block.start : block.end]
@@ -222,7 +218,9 @@ def _lines(markdown: str) -> Iterator[_Line]:
             yield from _rows(piece, number)
         elif block.kind == "heading":
             yield _Line(_plain(piece), number, quotable=False)
-        elif block.kind in ("paragraph", "item") and not _is_navigation(piece):
+        elif block.kind in ("paragraph", "item"):
+            if sum(len(link[0]) for link in LINK.finditer(piece)) > _LINKED_AT_MOST * len(piece):
+                continue
             piece = _FOOTNOTE.sub("", piece)
             for start, end in clauses(piece, split_sentences(piece)):
                 said = piece[start:end]
@@ -242,14 +240,8 @@ def _rows(table: str, number: int) -> Iterator[_Line]:
         yield _Line(_plain(row), number, quotable, header, scrap=True)
 
 
-def _is_navigation(markdown: str) -> bool:
-    return sum(len(link[0]) for link in LINK.finditer(markdown)) > _LINKED_AT_MOST * len(markdown)
-
-
 def _is_scrap(text: str) -> bool:
-    if _DATELINE.match(text):
-        return True
-    return not _ENDED.search(text) and text.count(" ") < MAX_CAPTION
+    return bool(_DATELINE.match(text)) or (not _ENDED.search(text) and text.count(" ") < MAX_CAPTION)
 
 
 def _is_quotable(text: str) -> bool:

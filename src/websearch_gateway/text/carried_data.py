@@ -120,23 +120,8 @@ _SEARCHED = frozenset({"q", "query", "search", "search_query", "term", "k", "key
 
 
 @functools.cache
-def _disclosures() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(_DISCLOSURES)})\b")
-
-
-@functools.cache
-def _hints() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(rf"\b(?:{pattern})\b") for pattern in _HINTS)
-
-
-@functools.cache
-def _site_ids() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(rf"\A(?:www\.|m\.|music\.)?{pattern}", re.IGNORECASE) for pattern in _SITE_IDS)
-
-
-@functools.cache
-def _search_page() -> re.Pattern[str]:
-    return re.compile(_SEARCH_PAGE, re.IGNORECASE)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 class _Piece(NamedTuple):
@@ -199,13 +184,16 @@ def carried_characters(url: str, depth: int = 0) -> int:
         pieces = list(_pieces(urlsplit(_without_site_ids(url))))
     except ValueError:
         return len(url)
-    is_search = _search_page().match(_without_scheme(url)) is not None
+    is_search = _compiled(_SEARCH_PAGE).match(_without_scheme(url)) is not None
     found = digits = 0
     for piece in pieces:
         if depth < _DEEPEST and piece.place == "value" and _ADDRESS.match(piece.text):
             found += carried_characters(piece.text, depth + 1)
         elif not (
-            is_search and piece.name in _SEARCHED and len(piece.text) <= _LONGEST_SEARCH and not _opaque(piece.text)
+            is_search
+            and piece.name in _SEARCHED
+            and len(piece.text) <= _LONGEST_SEARCH
+            and not any(map(_opaque_characters, _CHUNK.findall(piece.text)))
         ):
             found += _of_piece(piece)
             digits += sum(len(chunk) for chunk in _CHUNK.findall(piece.text) if len(chunk) > 2 and chunk.isdigit())
@@ -251,8 +239,9 @@ def _without_scheme(url: str) -> str:
 def _without_site_ids(url: str) -> str:
     """The address without a public id of a well-known site, unless the id is text in hexadecimal digits."""
     bare = _without_scheme(url)
-    for pattern in _site_ids():
-        if (found := pattern.match(bare)) and not _is_text(found["id"]):
+    for pattern in _SITE_IDS:
+        found = _compiled(rf"(?:www\.|m\.|music\.)?{pattern}").match(bare)
+        if found and not _is_text(found["id"]):
             start, end = (len(url) - len(bare) + place for place in found.span("id"))
             return url[:start] + url[end:]
     return url
@@ -279,10 +268,6 @@ def _of_piece(piece: _Piece) -> int:
     if piece.name and _PERSONAL.fullmatch(piece.name):
         return len(piece.name) + len(text)
     return sum(map(_opaque_characters, chunks)) if piece.place != "name" or len(text) >= _LONG_NAME else 0
-
-
-def _opaque(text: str) -> bool:
-    return any(map(_opaque_characters, _CHUNK.findall(text)))
 
 
 def _opaque_characters(chunk: str) -> int:
@@ -351,7 +336,8 @@ def _of_all(pieces: Sequence[_Piece]) -> int:
     """The letters of personal facts, or of running words that many short pieces hold together; 0 if there are none."""
     tokens = [(piece.place, _TOKEN.findall(piece.text)) for piece in pieces]
     sentence = fold(" ".join(token for _, several in tokens for token in several))
-    if _disclosures().search(sentence) or sum(bool(one.search(sentence)) for one in _hints()) >= _ENOUGH_HINTS:
+    hints = sum(bool(_compiled(rf"\b(?:{one})\b").search(sentence)) for one in _HINTS)
+    if hints >= _ENOUGH_HINTS or any(_compiled(rf"\b(?:{one})\b").search(sentence) for one in _DISCLOSURES):
         return len(sentence)
     most = 0
     for places in _SPREAD_OVER:

@@ -211,18 +211,14 @@ def as_user_text(markdown: str) -> str:
     found = list(blocks(markdown))
     for block in found:
         if block.kind == "heading":
-            parts += [markdown[done : block.start], _bold(markdown[block.start : block.end])]
+            title = _UNDERLINE.sub("", _HASHES.sub("", markdown[block.start : block.end]))
+            title = " ".join(_CLOSING.sub("", title).replace("**", "").split())
+            parts += [markdown[done : block.start], f"**{title}**" if title else ""]
             done = block.end
     parts.append(markdown[done:])
     if found and found[-1].kind == "code":
         parts.append(_missing_fence(markdown[found[-1].start : found[-1].end]))
     return "".join(parts)
-
-
-def _bold(heading: str) -> str:
-    title = _HASHES.sub("", heading) if heading.startswith("#") else _UNDERLINE.sub("", heading)
-    title = " ".join(_CLOSING.sub("", title).replace("**", "").split())
-    return f"**{title}**" if title else ""
 
 
 def _missing_fence(code: str) -> str:
@@ -332,15 +328,11 @@ def _is_final(text: str, stop: re.Match[str], start: int, end: int) -> bool:
         return True
     if _UNSTOPPED.match(word) and _UNSTOPPED.match(text, stop.start() - 1):
         return False
-    before = _word_before(text, start, stop.start())
+    last = _LAST_WORD.search(text[max(start, stop.start() - 24) : stop.start()])
+    before = last[0].lstrip("'’-.") if last else ""
     if _is_initial(before) and _INITIAL.match(text, position, end):
         return False
     return _ends_after(before, word)
-
-
-def _word_before(text: str, start: int, position: int) -> str:
-    last = _LAST_WORD.search(text[max(start, position - 24) : position])
-    return last[0].lstrip("'’-.") if last else ""
 
 
 def _is_initial(word: str) -> bool:

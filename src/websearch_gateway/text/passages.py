@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
 from typing import NamedTuple, TypeVar
@@ -43,16 +43,9 @@ def shown(scores: Sequence[float], threshold: float) -> int:
     """The number of scores, in descending order, to show: see `threshold` (0 for all) and FAR_BEHIND."""
     if not scores:
         return 0
-    least = max(threshold, _from_odds(_odds(scores[0]) / FAR_BEHIND) if threshold else 0.0)
+    far_behind = scores[0] / (scores[0] + FAR_BEHIND * (1 - scores[0]))
+    least = max(threshold, far_behind) if threshold else 0.0
     return sum(score >= least for score in scores)
-
-
-def _odds(probability: float) -> float:
-    return probability / (1 - probability) if probability < 1 else math.inf
-
-
-def _from_odds(odds: float) -> float:
-    return odds / (1 + odds) if odds < math.inf else 1.0
 
 
 class Matches(NamedTuple):
@@ -290,7 +283,11 @@ def near_duplicates(texts: Sequence[str]) -> list[int]:
     repeated = []
     for place, text in enumerate(texts):
         said = words(text)
-        own = frozenset(_shingles(said)), tuple(sorted(word for word in said if word.isdigit()))
+        shingles = (" ".join(said[at : at + SHINGLE]) for at in range(max(1, len(said) - SHINGLE + 1)))
+        own = (
+            frozenset(crc32(shingle.encode("utf-8", "surrogatepass")) for shingle in shingles),
+            tuple(sorted(word for word in said if word.isdigit())),
+        )
         sketch = sorted(own[0])[:_SKETCH]
         if any(_same(own, kept[other]) for other in {other for mark in sketch for other in places.get(mark, ())}):
             repeated.append(place)
@@ -300,11 +297,6 @@ def near_duplicates(texts: Sequence[str]) -> list[int]:
                 found.append(len(kept))
         kept.append(own)
     return repeated
-
-
-def _shingles(said: Sequence[str]) -> Iterator[int]:
-    for start in range(max(1, len(said) - SHINGLE + 1)):
-        yield crc32(" ".join(said[start : start + SHINGLE]).encode("utf-8", "surrogatepass"))
 
 
 def _same(one: tuple[frozenset[int], tuple[str, ...]], other: tuple[frozenset[int], tuple[str, ...]]) -> bool:

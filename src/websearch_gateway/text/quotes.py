@@ -185,7 +185,10 @@ def read(sentence: str) -> tuple[Word, ...]:
             at += 1
         else:
             is_name = not first and any(letter.isupper() for letter in piece)
-            found += _content(piece, "name" if is_name else "word", before, part)
+            bare = re.sub(r"'s?$", "", piece)
+            for text in stems(words(bare)) if bare[-1:] not in "+#" else [fold(bare)]:
+                found.append(_with_operators(Word(text, "name" if is_name else "word", part=part, raw=bare), before))
+                before = []
             before, at = [], at + 1
         first = False
     if before and found:
@@ -246,13 +249,6 @@ def _is_function_word(piece: str, first: bool) -> bool:
         return False
     folded = fold(piece).rstrip(".")
     return folded in _FUNCTION or folded in OPERATORS
-
-
-def _content(piece: str, kind: Kind, before: list[str], part: int) -> Iterator[Word]:
-    bare = re.sub(r"'s?$", "", piece)
-    texts = stems(words(bare)) if bare[-1:] not in "+#" else [fold(bare)]
-    for place, text in enumerate(texts):
-        yield _with_operators(Word(text, kind, part=part, raw=bare), [] if place else before)
 
 
 def _with_operators(word: Word, before: list[str]) -> Word:
@@ -364,8 +360,11 @@ def best_quotes(sentence: str, quotes: Sequence[Quote]) -> list[Quote]:
     """The quotes that together hold most facts and words of the sentence, best first, at most MOST_QUOTES."""
     said = read(sentence)
     left = {word.text: 2 if word.is_fact else 1 for word in said}
-    mentioned = frozenset(left)
-    rest = [(quote, {word.text for word in quote.words}) for quote in quotes if _is_about(quote, mentioned)]
+    rest = []
+    for quote in quotes:  # of rows those whose first cell, which names them, is among the words
+        name = [word.text for word in read(quote.cells[0][1])] if quote.cells else []
+        if not name or not left.keys().isdisjoint(name):
+            rest.append((quote, {word.text for word in quote.words}))
     found: list[Quote] = []
     while rest and len(found) < MOST_QUOTES:
         best = max(rest, key=lambda one: (sum(left.get(text, 0) for text in one[1]), -len(one[1])))
@@ -409,12 +408,6 @@ def _is_header(rows: Sequence[str]) -> bool:
 
 def _cells(row: str) -> list[str]:
     return [plain(cell.strip()) for cell in row.strip().strip("|").split("|")]
-
-
-def _is_about(quote: Quote, mentioned: frozenset[str]) -> bool:
-    """Whether a row's first cell, which names it, is among the words; a sentence may be about anything."""
-    name = [word.text for word in read(quote.cells[0][1])] if quote.cells else []
-    return not name or not mentioned.isdisjoint(name)
 
 
 def _folded(text: str) -> str:

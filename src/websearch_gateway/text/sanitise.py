@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
 from websearch_gateway.models import LONGEST_URL
@@ -51,11 +51,7 @@ _JOINING = (
     "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ua840-\ua87f\ua8e0-\ua8ff\uaa60-\uaa7f\ufb50-\ufdff"
     "\ufe70-\ufefe"
 )
-# The characters in the allowed runs below, and the length of the longest of them.
-_SOMETIMES_NEEDED = re.compile(
-    "[\u034f\u061c\u180b-\u180d\u180f\u200b-\u200f\ufe00-\ufe02\ufe0e\ufe0f\U000e0062-\U000e007f\U000e0100-\U000e01ef]"
-)
-_LONGEST_NEEDED = 6
+_LONGEST_NEEDED = 6  # the longest of the allowed runs below
 _UNSPACED = "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u19e0-\u19ff"
 _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe"
 
@@ -90,20 +86,14 @@ def strip_invisible_characters(text: str) -> tuple[str, bool]:
     if text.isascii() and text.isprintable():
         return text, False
     text = _ESCAPE_SEQUENCE.sub("", _LINE_ENDS.sub("\n", text))
-    if not _RUN.search(text):
-        return text, False
-    if not _SOMETIMES_NEEDED.search(text):
-        return _RUN.sub("", text), bool(_SMUGGLING.search(text))
-    smuggled = False
+    pieces = invisible_pieces(text)
+    return _without(text, pieces), any(_SMUGGLING.search(text, start, end) for start, end in pieces)
 
-    def kept(run: re.Match[str]) -> str:
-        nonlocal smuggled
-        before, after = text[run.start() - 1 : run.start()], text[run.end() : run.end() + 1]
-        stays = _needed(before, run[0][:_LONGEST_NEEDED], after)
-        smuggled = smuggled or bool(_SMUGGLING.search(run[0][len(stays) :]))
-        return stays
 
-    return _RUN.sub(kept, text), smuggled
+def _without(text: str, pieces: Iterable[tuple[int, int]]) -> str:
+    """The text without pieces, which are ordered and disjoint."""
+    edges = [0, *(edge for piece in pieces for edge in piece), len(text)]
+    return "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
 
 
 def invisible_pieces(text: str) -> list[tuple[int, int]]:
@@ -145,8 +135,7 @@ def shown_url(url: str) -> str:
     Empty if their removal creates new ones (`%E2%00%80%AE`): only an attacker writes such a URL.
     """
     pieces = unshown_pieces(url)
-    edges = [0, *(edge for piece in pieces for edge in piece), len(url)]
-    shown = "".join(url[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    shown = _without(url, pieces)
     return "" if pieces and unshown_pieces(shown) else shown
 
 
@@ -169,7 +158,7 @@ def login_piece(url: str) -> tuple[int, int] | None:
 def without_login(url: str) -> str:
     """`url` without the login in front of its host."""
     piece = login_piece(url)
-    return url[: piece[0]] + url[piece[1] :] if piece else url
+    return _without(url, [piece]) if piece else url
 
 
 def _invisible_pieces(url: str) -> list[tuple[int, int]]:
@@ -267,7 +256,7 @@ def without_live_parts(markdown: str, page_url: str = "") -> tuple[str, bool]:
 
 
 def reads_like_orders(text: str) -> str | None:
-    """As `injection.suspicious`, but also finds orders disguised by look-alike, wide or invisible characters."""
+    """As `suspicious`, but also finds orders disguised by look-alike, wide or invisible characters."""
     text = _COLOUR_COMMAND.sub(" ", text) if "[" in text else text
     if found := suspicious(text):
         return found
@@ -481,21 +470,16 @@ def code_pieces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    if text.find("`", start, end) < 0:
-        return
-    for chunk in _chunks(text, start, end):
-        if text.find("`", *chunk) >= 0:
-            yield from _spans_of_chunk(text, *chunk)
-
-
-def _chunks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for blank in _CHUNK.finditer(text, start, end):
-        yield start, blank.start()
-        start = blank.end() - 1  # the line feed may begin the next blank line
-    yield start, end
+    if text.find("`", start, end) >= 0:
+        for blank in _CHUNK.finditer(text, start, end):
+            yield from _spans_of_chunk(text, start, blank.start())
+            start = blank.end() - 1  # the line feed may begin the next blank line
+        yield from _spans_of_chunk(text, start, end)
 
 
 def _spans_of_chunk(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    if text.find("`", start, end) < 0:
+        return []
     found, at = [], start
     for span in _SPAN_OR_ESCAPE.finditer(text, start, end):
         if not span["ticks"]:

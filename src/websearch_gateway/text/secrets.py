@@ -160,21 +160,16 @@ _BETWEEN_PIECES = r"[\s,;|/?&=\"'`+()\[\]{}<>]+"
 _RANDOM_PIECE = r"\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z]"
 _DIGITS_OF_A_KEY = r"[A-Z\d]|(?!(?:19|20)\d\d$)\d{3,}"
 """Also: a piece of one capital or digit, or of digits that are not a year."""
-_MOST_PIECES, _LONGEST_KEY = 80, 3_000
+_FEWEST_RANDOM, _MOST_PIECES, _LONGEST_KEY = 3, 80, 3_000
 _RANDOM_SHARE, _RANDOM_SHARE_OF_SHORT = 0.5, 0.3
 
 _BASE64, _HEX = r"[A-Za-z0-9+/_-]{12,}", r"(?:[0-9A-Fa-f]{2}){8,}"
-_PRINTABLE = rb"[ -~\t\r\n]{8,}"
+_PRINTABLE = r"[ -~\t\r\n]{8,}"
 _LONGEST_DECODED, _DEEPEST = 20_000, 2
 
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
-@functools.cache
-def _compiled_bytes(pattern: bytes) -> re.Pattern[bytes]:
     return re.compile(pattern)
 
 
@@ -205,9 +200,8 @@ def _token(text: str, kinds: tuple[str, ...]) -> str | None:
 
 
 def _in_context(text: str) -> str | None:
-    if not _compiled(_IN_CONTEXT).search(text) or _compiled(_PUBLIC).search(text):
-        return None
-    return "key or token"
+    found = _compiled(_IN_CONTEXT).search(text) and not _compiled(_PUBLIC).search(text)
+    return "key or token" if found else None
 
 
 def _basic_header(text: str) -> str | None:
@@ -265,10 +259,15 @@ def credential_error(field: str, subject: str, kind: str) -> SearchValidationErr
 
 
 def _kind(text: str, configured: tuple[str, ...], finders: tuple[_Finder, ...], depth: int = 0) -> str | None:
-    if _holds_configured(text, configured):
+    squeezed = _squeezed_secrets(configured)
+    if any(secret in text for secret in configured if len(secret) >= SHORTEST_CONFIGURED_SECRET) or (
+        squeezed and any(map(_squeeze(text).__contains__, squeezed))
+    ):
         return _CONFIGURED
     spaced_out = [found.group()[::2] for found in _compiled(_SPACED).finditer(text[:_LONGEST_DECODED])]
-    pieces = _pieces(text[:_LONGEST_DECODED])
+    pieces: list[str] = []
+    if len(_compiled(_RANDOM_PIECE).findall(text[:_LONGEST_DECODED])) >= _FEWEST_RANDOM:
+        pieces = [piece for piece in _compiled(_BETWEEN_PIECES).split(text[:_LONGEST_DECODED]) if piece]
     if not (spaced_out or pieces or _compiled(_WORTH_A_LOOK).search(text)):
         return None
     if kind := next((kind for find in finders if (kind := find(text))), None):
@@ -277,7 +276,7 @@ def _kind(text: str, configured: tuple[str, ...], finders: tuple[_Finder, ...], 
     for run in spaced_out:  # the run may begin with a word of one letter
         if kind := shaped(" ".join(run[start:] for start in range(4))) or (_card in finders and _card(run)) or None:
             return kind
-    if pieces and (kind := _in_pieces(pieces, shaped)):
+    if len(pieces) > 1 and (kind := _in_pieces(pieces, shaped)):
         return kind
     if depth == _DEEPEST:
         return None
@@ -285,13 +284,6 @@ def _kind(text: str, configured: tuple[str, ...], finders: tuple[_Finder, ...], 
     if kind := next((kind for one in readings if (kind := _kind(one, configured, finders, depth + 1))), None):
         return kind
     return _key_of_vendor(text[::-1]) if _compiled(_KEY_SIZED).search(text) else None
-
-
-def _holds_configured(text: str, configured: tuple[str, ...]) -> bool:
-    if any(secret in text for secret in configured if len(secret) >= SHORTEST_CONFIGURED_SECRET):
-        return True
-    squeezed = _squeezed_secrets(configured)
-    return bool(squeezed) and any(map(_squeeze(text).__contains__, squeezed))
 
 
 @functools.lru_cache(maxsize=8)
@@ -303,14 +295,6 @@ def _squeezed_secrets(configured: tuple[str, ...]) -> tuple[str, ...]:
 
 def _squeeze(text: str) -> str:
     return _compiled(r"[\W_]+").sub("", text).casefold()
-
-
-def _pieces(text: str) -> list[str]:
-    """The pieces of a text if some look random, else none."""
-    if len(_compiled(_RANDOM_PIECE).findall(text)) < 3:
-        return []
-    pieces = [piece for piece in _compiled(_BETWEEN_PIECES).split(text) if piece]
-    return pieces if len(pieces) > 1 else []
 
 
 def _looks_random(piece: str) -> bool:
@@ -345,10 +329,7 @@ def _readings(text: str, joined: str) -> Iterator[str]:
             standard = run.replace("-", "+").replace("_", "/")
             for skipped in range(4):
                 part = standard[skipped:]
-                yield from _printable(base64.b64decode(part + "A" * (-len(part) % 4)))
+                decoded = base64.b64decode(part + "A" * (-len(part) % 4))
+                yield from _compiled(_PRINTABLE).findall(decoded.decode("latin-1"))
         for run in _compiled(_HEX).findall(form):
-            yield from _printable(bytes.fromhex(run))
-
-
-def _printable(raw: bytes) -> Iterator[str]:
-    return (found.decode("ascii") for found in _compiled_bytes(_PRINTABLE).findall(raw))
+            yield from _compiled(_PRINTABLE).findall(bytes.fromhex(run).decode("latin-1"))

@@ -248,25 +248,14 @@ _STEMMERS = {
     "uk": "russian",
 }
 _STOP = {
-    "de": "der die das den dem des ein eine einen einem einer und oder ist sind war waren wird werden wurde wurden "
-    "von vom zu zum zur mit für im in am an auf aus bei nach über um als auch nicht es er sie sich hat hatte "
-    "haben wer wie wo wann warum was wen wem welche welcher welches welchen welchem wieviel wieviele viele "
-    "viel dass durch",
-    "es": "el la los las un una unos unas de del y o en que qué es son era eran fue fueron por para con sin se su "
-    "sus al como cómo cual cuál cuáles cuando cuándo donde dónde quien quién quiénes cuánto cuánta cuántos "
-    "cuántas ha había lo",
-    "fr": "le la les l un une des du de d et ou est sont était dans en au aux par pour avec sans que qui quoi quand "
-    "où comment combien quel quelle quels quelles ce se sa son ses pas ne a il elle",
-    "it": "il lo la i gli le un uno una di del della dei delle e o è sono era in nel nella per con che chi cosa "
-    "come dove quando quanto quanti quanta quante quale quali da al alla si ha",
-    "nl": "de het een en of is zijn was waren van in op te met voor door aan bij wat wie waar wanneer hoe welke "
-    "hoeveel",
-    "pt": "o a os as um uma de do da dos das e ou é são foi em no na nos nas por para com que quem qual quais "
-    "quando onde como quanto quantos quantas se ao",
-    "ro": "un o al a ai ale de la în din pe cu și sau este sunt era au fost care ce cine când unde cum cât câți "
-    "câte cât pentru prin se lui sa",
-    "tr": "bir ve ile bu şu o için de da mi mı mu mü ne kim nerede nasıl neden niçin kaç hangi zaman olan olarak "
-    "kaçtır nedir kimdir hangisi nereye",
+    "de": "oder waren wurden vom am an über um auch es er sie hatte wieviele viel dass durch",
+    "es": "unos unas o eran fueron sin sus quiénes cuánta cuántas ha había lo",
+    "fr": "l d avec sans quoi ce se sa son ses pas ne il elle",
+    "it": "i uno dei delle o quanta quante da al alla si ha",
+    "nl": "of waren te door aan bij hoeveel",
+    "pt": "ou nos nas quantas se ao",
+    "ro": "sau sa",
+    "tr": "şu o de da mı mu mü nasıl kaçtır",
     "vi": "là của và các những một có được trong cho với ở vào đã bị gì ai nào đâu khi bao nhiêu tại sao như thế từ",
     "ru": "и в во на с со к ко по о об от из за для что это как кто где когда почему какой какая какое какие какую "
     "каким каком сколько чем чего кого кому был была было были есть не у ли его её их который которая которые",
@@ -276,7 +265,7 @@ _STOP = {
     "el": "ο η το οι τα του της των τον την και ή σε στο στη στην στον στα με για από που πώς πού πότε ποιος ποια "
     "ποιο ποιοι ποιες πόσα πόσο πόσοι τι είναι ήταν να θα δεν ένα μια ένας",
 }
-"""Stop words, unfolded. For other languages, the function words of `language` are used."""
+"""Stop words besides those of `function_words`, unfolded; in tonal languages all of them."""
 
 _ASKING = {
     language: re.compile("|".join(spoken.split()))
@@ -305,7 +294,8 @@ _DIGITS = {zero + digit: str(digit) for zero in (0x660, 0x6F0, 0x966) for digit 
 
 @functools.cache
 def _stop_words(code: str) -> frozenset[str]:
-    return frozenset(_STOP[code].split()) if code in _STOP else function_words(code)
+    further = frozenset(_STOP.get(code, "").split())
+    return further if code in _TONAL else further | function_words(code)
 
 
 def _letters(text: str) -> list[str]:
