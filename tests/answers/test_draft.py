@@ -45,9 +45,11 @@ def test_truncated_json_is_read_up_to_its_end() -> None:
     assert told(whole[: whole.index("Two")]) == [("One.", [1])]
 
 
-def test_numbers_without_quotes_are_understood_in_json() -> None:
-    reply = {"sentences": [{"text": "One.", "passages": [1, 2]}, {"text": "Two.", "quotes": [{"passage": True}, 7]}]}
-    assert told(json.dumps(reply)) == [("One.", [1, 2]), ("Two.", [])]
+def test_a_quote_of_another_form_is_none() -> None:
+    reply = {
+        "sentences": [{"text": "One.", "quotes": [{"passage": 1}]}, {"text": "Two.", "quotes": [{"passage": True}, 7]}]
+    }
+    assert told(json.dumps(reply)) == [("One.", [1]), ("Two.", [])]
 
 
 def test_words_stay_apart_where_a_mark_was_removed() -> None:
@@ -56,7 +58,7 @@ def test_words_stay_apart_where_a_mark_was_removed() -> None:
 
 
 def test_sentences_in_one_field_of_json_are_checked_one_by_one() -> None:
-    reply = json.dumps({"sentences": [{"text": "It is 330 m high. It is haunted.", "passages": [1]}]})
+    reply = json.dumps({"sentences": [{"text": "It is 330 m high. It is haunted.", "quotes": [{"passage": 1}]}]})
     assert told(reply) == [("It is 330 m high.", [1]), ("It is haunted.", [1])]
 
 

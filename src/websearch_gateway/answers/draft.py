@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from websearch_gateway.answers.common import applying
 from websearch_gateway.models import Hit, Page, SearchQuery, Source, Span, Support
 from websearch_gateway.text.chunk import PDF, at_page, chunk
+from websearch_gateway.text.citations import rewritten
 from websearch_gateway.text.markdown import LINK, split_sentences
 from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.quotes import Quotable, Quote, best_quotes
@@ -309,14 +309,11 @@ def _in_json(text: str) -> Iterator[tuple[str, tuple[Cite, ...]]]:
 
 
 def _cites(sentence: dict[str, Any]) -> Iterator[Cite]:
-    quotes, passages = sentence.get("quotes"), sentence.get("passages")
+    quotes = sentence.get("quotes")
     for quote in quotes if isinstance(quotes, list) else []:
         if isinstance(quote, dict) and type(quote.get("passage")) is int:
             copied = quote.get("words")
             yield Cite(quote["passage"], copied if isinstance(copied, str) else "")
-    for number in passages if isinstance(passages, list) else [passages]:
-        if type(number) is int:
-            yield Cite(number)
 
 
 def _sentences(text: str, cites: tuple[Cite, ...], quoted: dict[int, Cite]) -> Iterator[Claim]:
@@ -363,52 +360,29 @@ def numbers_of(mark: str) -> list[int]:
 def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:
     """Rewrite each mark as ` [rank]`, one per page that it names; `rank` numbers the pages by first use.
 
+    In code `[0]` is an index and stays.
+
     Args:
         sources: the source of each number. Two numbers may mean the same page.
     """
-    resolver = _Resolver(sources)
-    written = _rebuilt(text, resolver)
-    return Marked(written, tuple(resolver.spans), resolver.unknown)
-
-
-class _Resolver:
-    def __init__(self, sources: Mapping[int, Source]) -> None:
-        self.sources = sources
-        self.ranks: dict[str, int] = {}
-        self.spans: list[Span] = []
-        self.unknown = 0
-
-    def __call__(self, run: str, start: int) -> str:
-        """The replacement for a run of marks, which begins at `start` of the new text."""
+    ranks: dict[str, int] = {}
+    edits: list[tuple[int, int, str]] = []
+    found: list[tuple[int, str, Source]] = []
+    edges = [0, *(edge for piece in code_pieces(text) for edge in piece), len(text)]
+    runs = [run for gap in zip(edges[::2], edges[1::2], strict=True) for run in _RUN.finditer(text, *gap)]
+    unknown = 0
+    for run in runs:
+        named = [sources.get(number) for number in numbers_of(run[0])]
+        unknown += named.count(None)
         pages: dict[str, Source] = {}
-        for number in numbers_of(run):
-            if source := self.sources.get(number):
-                pages.setdefault(canonical(source.url), source)
-            else:
-                self.unknown += 1
-        written = ""
-        for url, source in pages.items():
-            rank = self.ranks.setdefault(url, len(self.ranks) + 1)
-            written += " " if not written else ""
-            at = start + len(written)
-            written += f"[{rank}]"
-            self.spans.append(Span(source.url, source.title, at, start + len(written)))
-        return written
-
-
-def _rebuilt(text: str, replace: Callable[[str, int], str]) -> str:
-    """`text` with each run of marks replaced, except in code, where `[0]` is an index."""
-    code = list(code_pieces(text))
-    starts = [start for start, _ in code]
-    pieces: list[str] = []
-    length = end = 0
-    for match in _RUN.finditer(text):
-        before = bisect_right(starts, match.start())
-        if before and match.start() < code[before - 1][1]:
-            continue
-        pieces.append(text[end : match.start()])
-        length += len(pieces[-1])
-        pieces.append(replace(match[0], length))
-        length += len(pieces[-1])
-        end = match.end()
-    return "".join((*pieces, text[end:]))
+        for source in filter(None, named):
+            pages.setdefault(canonical(source.url), source)
+        marks = [(f"[{ranks.setdefault(page, len(ranks) + 1)}]", source) for page, source in pages.items()]
+        found += [(run.start(), mark, source) for mark, source in marks]
+        edits.append((*run.span(), "".join([" " * bool(marks), *(mark for mark, _ in marks)])))
+    written, move = rewritten(text, edits)
+    spans = []
+    for start, mark, source in found:
+        at = written.index(mark, move(start))
+        spans.append(Span(source.url, source.title, at, at + len(mark)))
+    return Marked(written, tuple(spans), unknown)

@@ -9,7 +9,6 @@ not read.
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ from functools import partial
 from typing import Any
 
 import httpx2
-from pydantic import SecretStr, TypeAdapter
+from pydantic import SecretStr
 
 from websearch_gateway.answers.common import Json, applying, count, objects, typed
 from websearch_gateway.answers.draft import MAX_DRAFT, Checked, NumberedPassage, checked_draft, numbered_passages
@@ -31,7 +30,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
 )
 from websearch_gateway.models import Answer, Bill, Call, Deadline, Gathered, HttpRequest, SearchQuery, TokenUsage
-from websearch_gateway.net.bodies import give_way
+from websearch_gateway.net.bodies import adapter, give_way
 from websearch_gateway.net.client import send
 from websearch_gateway.net.fetch import mapped_errors
 from websearch_gateway.net.requests import (
@@ -50,9 +49,6 @@ from websearch_gateway.text.tokens import estimate_tokens
 
 MAX_TOKENS = 2000
 """Includes the thoughts of a model that thinks."""
-
-MAX_STREAM = 4_000_000
-"""Bytes of a reply, thoughts included."""
 
 MAX_EVENT = 256_000
 """Bytes of one event, or of a whole reply that is not streamed: JSON that is parsed on the event loop."""
@@ -153,7 +149,7 @@ class Chat:
                 ):
                     note_status(response.status_code)
                     if response.status_code != 200:
-                        message = await _beginning(response)
+                        message = await _beginning(response, _MAX_ERROR)
                         if (
                             response.status_code in (400, 422)
                             and set(_OPTIONS) & body.keys()
@@ -193,23 +189,23 @@ class Chat:
 
 
 def _is_too_long(body: bytes) -> bool:
-    message = body[:_MAX_ERROR].lower()
+    message = body.lower()
     return any(words.encode() in message for words in _TOO_LONG)
 
 
-async def _beginning(response: httpx2.Response) -> bytes:
-    body = b""
+async def _beginning(response: httpx2.Response, most: int) -> bytes:
+    body = bytearray()
     async for piece in response.aiter_bytes():
         body += piece
-        if len(body) >= _MAX_ERROR:
+        if len(body) >= most:
             break
-    return body[:_MAX_ERROR]
+    return bytes(body[:most])
 
 
 async def _read(response: httpx2.Response, written: Written) -> None:
     """Collect the text of a stream, or of a whole reply by a server that does not stream."""
     if "event-stream" not in response.headers.get("content-type", "event-stream"):
-        _take(_event(await _whole(response)), written)
+        _take(_event(await _beginning(response, MAX_EVENT + 1)), written)
         return
     finished = False
     async for line in _lines(response):
@@ -224,40 +220,24 @@ async def _read(response: httpx2.Response, written: Written) -> None:
     written.cut_off = written.cut_off or not finished
 
 
-async def _whole(response: httpx2.Response) -> bytes:
-    body = bytearray()
-    async for piece in response.aiter_bytes():
-        body += piece
-        if len(body) > MAX_EVENT:
-            break
-    return bytes(body)
-
-
 async def _lines(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """The lines of a stream, within MAX_STREAM."""
-    rest, total, pieces = b"", 0, 0
+    rest, pieces = b"", 0
     async for piece in response.aiter_bytes():
         pieces += 1
         await give_way(pieces)
-        total += len(piece)
-        if total > MAX_STREAM:
-            raise SearchProviderError("The reply of the model does not end.")
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
             yield line
         if len(rest) > MAX_EVENT:
-            raise SearchProviderError("An event of the model's reply does not end.")
-    if rest:
-        yield rest
+            break
+    yield rest
 
 
 def _event(data: bytes) -> Json:
-    if len(data) > MAX_EVENT:
-        raise SearchProviderParseError("The reply of the model is too large.")
     try:
-        event = json.loads(data)
+        event = json.loads(data) if len(data) <= MAX_EVENT else None
     except (ValueError, RecursionError):
-        raise SearchProviderParseError("The reply at LLM_BASE_URL is not a chat completion.") from None
+        event = None
     if not isinstance(event, dict):
         raise SearchProviderParseError("The reply at LLM_BASE_URL is not a chat completion.")
     return event
@@ -273,7 +253,10 @@ def _take(event: Json, written: Written) -> bool:
         raise SearchProviderError("The server at LLM_BASE_URL failed while it wrote.")
     for choice in objects(event.get("choices"))[:1]:
         message = typed(dict, choice.get("delta")) or typed(dict, choice.get("message"))
-        written.text += _text(message.get("content"))
+        content = message.get("content")
+        if isinstance(content, list):  # parts of text beside thoughts
+            content = "".join(typed(str, part.get("text")) for part in objects(content) if part.get("type") == "text")
+        written.text += typed(str, content)
         finished = bool(choice.get("finish_reason"))
         written.cut_off = written.cut_off or choice.get("finish_reason") == "length"
     if finished:
@@ -284,13 +267,6 @@ def _take(event: Json, written: Written) -> bool:
     return finished
 
 
-def _text(content: Any) -> str:
-    """The text of a message: a string, or a list with parts of text beside thoughts."""
-    if isinstance(content, list):
-        return "".join(typed(str, part.get("text")) for part in objects(content) if part.get("type") == "text")
-    return typed(str, content)
-
-
 GATHER_SHARE = 0.6
 """The share of the time that raw search may take; the model needs the rest."""
 
@@ -299,10 +275,6 @@ CHECK_RESERVE_SECONDS = 1.0
 
 TRUNCATED_SHARE = 0.6
 """If the server counts less than this share of our estimate, it cut the prompt. Ollama does so silently."""
-
-
-def _fresh_mark() -> str:
-    return secrets.token_hex(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +288,7 @@ class LlmEngine:
     evidence_tokens: int = 6000
     answer_usd: float = 0.0
     now: Callable[[], datetime] = field(default=utc_now, repr=False)
-    mark: Callable[[], str] = field(default=_fresh_mark, repr=False)
+    mark: Callable[[], str] = field(default=partial(secrets.token_hex, 4), repr=False)
     name: str = "llm"
 
     @property
@@ -341,10 +313,11 @@ class LlmEngine:
         query = call.query
         gathered = await self.gather(call.within(call.remaining() * GATHER_SHARE))
         await call.progress(f"Writing with {self.chat.model}")
-        written, passages = await self._write(query, gathered, self._before_check(call), call.bill)
+        earlier = call.within(max(0.0, call.remaining() - CHECK_RESERVE_SECONDS))
+        written, passages = await self._write(query, gathered, earlier, call.bill)
         size = len(written.text) + sum(len(passage.text) for passage in passages)
         result = await self.workers.run(checked_draft, written.text, passages, query.text, deadline=call, size=size)
-        checked = _checked_type().validate_python(result)
+        checked: Checked = adapter(Checked).validate_python(result)
         if not checked.spans:
             raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources support.")
         return self._complete(gathered, written, passages, checked)
@@ -364,23 +337,26 @@ class LlmEngine:
         )
         return [] if known else [f"The server at LLM_BASE_URL does not list the model {self.chat.model}."]
 
-    def _before_check(self, deadline: Deadline) -> Deadline:
-        """The deadline of the model, which leaves time for the check of its draft."""
-        return deadline.within(max(0.0, deadline.remaining() - CHECK_RESERVE_SECONDS))
-
     async def _write(
         self, query: SearchQuery, gathered: Gathered, deadline: Deadline, bill: Bill
     ) -> tuple[Written, list[NumberedPassage]]:
         """The draft and its passages; fewer passages if the model's context is too small."""
-        budget = self.evidence_tokens
+        hits, pages, budget = gathered.results.hits, gathered.pages, self.evidence_tokens
+        size = sum(len(page.markdown) for page in pages.values()) + sum(len(hit.content or "") for hit in hits)
         while True:
-            passages = await self._passages(query, gathered, budget, deadline)
+            found = await self.workers.run(numbered_passages, query, hits, pages, budget, deadline=deadline, size=size)
+            passages: list[NumberedPassage] = adapter(list[NumberedPassage]).validate_python(found)
             if not passages:
                 raise SearchProviderError("Raw search found no passage to write from.")
             mark = self.mark()
             prompt = messages(query, passages, self.now(), mark)
+
+            async def attempt(prompt: list[dict[str, str]] = prompt) -> Written:
+                bill.expect(self.answer_usd)  # a cancelled model may send its bill all the same
+                return await self.chat.write(prompt, REPLY_FORM, deadline, partial(bill.book, self.answer_usd))
+
             try:
-                written = await self.retry(partial(self._attempt, prompt, deadline, bill), deadline)
+                written = await self.retry(attempt, deadline)
                 if mark in written.text:
                     raise SearchProviderError(f"{self.chat.model} repeated its prompt.")
                 return written, passages
@@ -389,18 +365,6 @@ class LlmEngine:
                 if budget <= 500:
                     raise
                 budget //= 2
-
-    async def _attempt(self, prompt: list[dict[str, str]], deadline: Deadline, bill: Bill) -> Written:
-        bill.expect(self.answer_usd)  # a cancelled model may send its bill all the same
-        return await self.chat.write(prompt, REPLY_FORM, deadline, partial(bill.book, self.answer_usd))
-
-    async def _passages(
-        self, query: SearchQuery, gathered: Gathered, budget: int, deadline: Deadline
-    ) -> list[NumberedPassage]:
-        hits, pages = gathered.results.hits, gathered.pages
-        size = sum(len(page.markdown) for page in pages.values()) + sum(len(hit.content or "") for hit in hits)
-        result = await self.workers.run(numbered_passages, query, hits, pages, budget, deadline=deadline, size=size)
-        return _passages_type().validate_python(result)
 
     def _complete(
         self, gathered: Gathered, written: Written, passages: Sequence[NumberedPassage], checked: Checked
@@ -426,16 +390,6 @@ class LlmEngine:
                 *checked.warnings(),
             ),
         )
-
-
-@functools.cache
-def _passages_type() -> TypeAdapter[list[NumberedPassage]]:
-    return TypeAdapter(list[NumberedPassage])
-
-
-@functools.cache
-def _checked_type() -> TypeAdapter[Checked]:
-    return TypeAdapter(Checked)
 
 
 NO_ANSWER = "NO ANSWER"

@@ -281,7 +281,7 @@ class ReplyParser:
             raise SearchProviderParseError(f"The reply of {vendor} could not be read.") from error
         if refusal is not None:
             raise SearchValidationError(refusal)
-        read: T = _adapter(kind).validate_python(value)
+        read: T = adapter(kind).validate_python(value)
         return read
 
 
@@ -300,7 +300,8 @@ def _read(function: Callable[..., object], *bodies: bytes) -> tuple[object, str 
 
 
 @functools.cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """What validates a worker's result of this type."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
