@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from bench.table import Row
 from websearch_gateway.readers.extraction.extract import warm_up
-from websearch_gateway.readers.formats.kinds import CONVERTERS, Kind
+from websearch_gateway.readers.formats import CONVERTERS, Kind
 from websearch_gateway.readers.formats.rendering import cleaned
 
 BYTES = 2_000_000

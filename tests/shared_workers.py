@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.patience import PATIENCE
 from websearch_gateway.app.adapters import WARM_UP
-from websearch_gateway.workers.child import Limits
+from websearch_gateway.workers import Limits
 from websearch_gateway.workers.pool import Workers
 
 

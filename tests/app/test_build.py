@@ -12,7 +12,7 @@ from websearch_gateway.app.build import build
 from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.models import Caller, Deadline
 from websearch_gateway.settings import Settings
-from websearch_gateway.workers.child import Limits
+from websearch_gateway.workers import Limits
 from websearch_gateway.workers.pool import Workers
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.shared_workers import SharedWorkers
 from websearch_gateway.docs_index.models import MOST_PATTERN_CHARS, Run, SiteVersion, select
 from websearch_gateway.errors import SearchTimeoutError, SearchValidationError
-from websearch_gateway.workers.child import Limits
+from websearch_gateway.workers import Limits
 from websearch_gateway.workers.pool import Workers
 
 SITES = (

@@ -19,12 +19,10 @@ from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.sites.api_reader import ApiReader, Source
+from websearch_gateway.readers.sites import ApiReader, Source
 from websearch_gateway.readers.sites.arxiv import ArXiv
 from websearch_gateway.readers.sites.github import GitHubDiscussions, GitHubFiles, GitHubIssues
-from websearch_gateway.readers.sites.hackernews import HackerNews
-from websearch_gateway.readers.sites.reddit import Reddit
-from websearch_gateway.readers.sites.stackexchange import StackExchange
+from websearch_gateway.readers.sites.threads import HackerNews, Reddit, StackExchange
 from websearch_gateway.readers.sites.wikipedia import Wikipedia
 from websearch_gateway.sandbox import Sandbox
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.formats.kinds import CONVERTERS
-from websearch_gateway.readers.sites.api_reader import ApiReader
+from websearch_gateway.readers.formats import CONVERTERS
+from websearch_gateway.readers.sites import ApiReader
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "adding-a-reader.md"
 

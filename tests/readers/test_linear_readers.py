@@ -8,8 +8,7 @@ import pytest
 
 from tests.growth import Text, too_much, without_collector
 from websearch_gateway.readers.extraction.extract import extract, warm_up
-from websearch_gateway.readers.formats.feed import feed
-from websearch_gateway.readers.formats.plain import csv_table, json_text
+from websearch_gateway.readers.formats.plain import csv_table, feed, json_text
 
 SIZES = (2_000,)
 

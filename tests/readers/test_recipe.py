@@ -11,11 +11,12 @@ from tests.recipe import copied, insert, suite
 
 CASE = """    "piertalk": Case(
         PierTalk,
-        "https://talk.pier.example/item?id=900",
-        {"/api/v1/items/900": "piertalk.json"},
-        "Show HN: Tide tables in a terminal",
-        ("41 points, posted by lena.", "## Comment by kit"),
-        published="2024-02-03",
+        "https://talk.pier.example/abs/2301.00001v2",
+        {"/api/query?id_list=2301.00001v2": "piertalk.xml"},
+        "Tides on a Flat Sea",
+        ("Mira Holm, T. Ahn (2022-12-30)", "## Full text\\n\\nThe plain page."),
+        published="2022-12-30",
+        more=("https://talk.pier.example/html/2301.00001v2",),
     ),
 """
 IMPORT = "from websearch_gateway.readers.sites.piertalk import PierTalk\n"
@@ -29,17 +30,17 @@ def copy(tmp_path: Path) -> Path:
 def add_site(copy: Path) -> None:
     """Steps 1 to 6."""
     readers = copy / "src" / "websearch_gateway" / "readers"
-    code = (readers / "sites" / "hackernews.py").read_text().replace("HackerNews", "PierTalk")
-    code = code.replace("news.ycombinator.com", "talk.pier.example").replace("hn.algolia.com", "api.pier.example")
-    (readers / "sites" / "piertalk.py").write_text(code.replace("hackernews", "piertalk"))
-    insert(readers / "__init__.py", '    _site("arxiv.', '    _site("piertalk.PierTalk"),  # threads\n')
+    code = (readers / "sites" / "arxiv.py").read_text().replace("ArXiv", "PierTalk")
+    code = code.replace("export.arxiv.org", "api.pier.example").replace("arxiv.org", "talk.pier.example")
+    (readers / "sites" / "piertalk.py").write_text(code.replace("arxiv", "piertalk"))
+    insert(readers / "__init__.py", '    "arxiv.', '    "piertalk.PierTalk",  # papers\n')
     replies = copy / "tests" / "readers" / "replies"
-    shutil.copy(replies / "hackernews.json", replies / "piertalk.json")
+    shutil.copy(replies / "arxiv.xml", replies / "piertalk.xml")
     cases = copy / "tests" / "readers" / "conftest.py"
     insert(cases, '    "arxiv": Case(', CASE)
-    insert(cases, "from websearch_gateway.readers.sites.reddit import", IMPORT)
+    insert(cases, "from websearch_gateway.readers.sites.threads import", IMPORT)
     insert(
-        copy / "docs" / "adding-a-reader.md", "| arxiv |", "| piertalk | threads | `api.pier.example` | as it says |\n"
+        copy / "docs" / "adding-a-reader.md", "| arxiv |", "| piertalk | papers | `api.pier.example` | as it says |\n"
     )
 
 
@@ -66,7 +67,7 @@ def test_the_tests_of_the_table_name_each_part_that_is_missing(copy: Path) -> No
 @pytest.mark.timeout(300)
 def test_the_contract_suite_fails_without_a_recording(copy: Path) -> None:
     add_site(copy)
-    (copy / "tests" / "readers" / "replies" / "piertalk.json").unlink()
+    (copy / "tests" / "readers" / "replies" / "piertalk.xml").unlink()
     done = suite(copy, "piertalk", "tests/readers/sites/test_api_reader.py")
     assert done.returncode == 1
-    assert "piertalk.json" in done.stdout
+    assert "piertalk.xml" in done.stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tracemalloc
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,14 +17,13 @@ from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.robots_fetcher import (
+from websearch_gateway.readers.formats.html import (
     FAILURE_KEPT_SECONDS,
     KEPT_SECONDS,
     MAX_RULES,
-    MOST_HERE,
     RobotsFetcher,
-    SiteRules,
 )
+from websearch_gateway.workers.pool import SMALL_CHARS
 
 CLOSED = b"User-agent: *\nDisallow: /private\n"
 
@@ -35,14 +33,14 @@ def soon() -> Deadline:
 
 
 class NotedWorkers:
-    """Workers that record the calls that they run."""
+    """Workers that record the calls that they run, with the size of the work."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self.asked: list[str] = []
+        self.asked: list[tuple[str, bool]] = []
 
     async def run(self, function: Any, *arguments: Any, **options: Any) -> Any:
-        self.asked.append(function.__name__)
+        self.asked.append((function.__name__, options.get("size", SMALL_CHARS + 1) > SMALL_CHARS))
         return await self._workers.run(function, *arguments, **options)
 
 
@@ -124,35 +122,17 @@ async def test_it_is_fetched_once_for_many_pages_and_again_after_an_hour(polite:
     assert polite.api.seen.count("/robots.txt") == 2
 
 
-async def test_few_rules_are_parsed_once_and_applied_without_a_worker(polite: Polite) -> None:
-    polite.api.says("/robots.txt", b"User-agent: bot\nDisallow: /x\n" * 10_000 + CLOSED)
-    for _ in range(3):
-        await polite.fetcher.fetch(f"{polite.api.url}/open", soon())
-        await polite.refusal("/private/x")
-    assert polite.workers.asked == ["rules_for"]
+async def test_only_few_rules_are_applied_in_this_process(polite: Polite) -> None:
+    polite.api.says("/robots.txt", CLOSED)
+    await polite.refusal("/private")
+    assert polite.workers.asked == [("rules_for", True), ("may_read", False)]
 
 
 async def test_many_rules_are_applied_by_a_worker(polite: Polite) -> None:
     polite.api.says("/robots.txt", CLOSED + b"Disallow: /*x\n" * 10_000)
     await polite.fetcher.fetch(f"{polite.api.url}/open", soon())
     await polite.refusal("/private")
-    assert polite.workers.asked == ["rules_for", "may_read", "may_read"]
-
-
-@pytest.mark.parametrize(
-    "unit", ["allow:/{}\n", "allow:/{}$\n", "disallow:/*{}\n", "allow:/é%zz{}\n", "allow:/" + "*a" * 40]
-)
-def test_the_cache_counts_the_memory_of_the_rules(unit: str) -> None:
-    """The cache is bounded by these weights."""
-    text = "user-agent: *\n" + "".join(unit.format(number) for number in range(2_000))
-    for length in (200, MOST_HERE, MOST_HERE + 1):
-        tracemalloc.start()
-        rules = SiteRules.of(text[:length])
-        if rules.parsed:
-            rules.parsed.can_fetch("https://example.com/x", "websearch-gateway")
-        taken = tracemalloc.get_traced_memory()[0]
-        tracemalloc.stop()
-        assert taken <= rules.bytes
+    assert polite.workers.asked == [("rules_for", True), ("may_read", True), ("may_read", True)]
 
 
 async def test_a_timeout_of_our_own_is_not_cached_as_a_failure(polite: Polite) -> None:

@@ -8,12 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from websearch_gateway.readers.sites.api_reader import Source
+from websearch_gateway.readers.sites import Source
 from websearch_gateway.readers.sites.arxiv import ArXiv
 from websearch_gateway.readers.sites.github import GitHubDiscussions, GitHubFiles, GitHubIssues
-from websearch_gateway.readers.sites.hackernews import HackerNews
-from websearch_gateway.readers.sites.reddit import Reddit
-from websearch_gateway.readers.sites.stackexchange import StackExchange
+from websearch_gateway.readers.sites.threads import HackerNews, Reddit, StackExchange
 from websearch_gateway.readers.sites.wikipedia import Wikipedia
 
 ACCEPTED = {

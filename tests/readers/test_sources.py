@@ -13,9 +13,9 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.readers.sites.api_reader import ApiRequest
+from websearch_gateway.readers.sites import ApiRequest
 from websearch_gateway.readers.sites.github import GitHubDiscussions, GitHubFiles, GitHubIssues
-from websearch_gateway.readers.sites.stackexchange import StackExchange
+from websearch_gateway.readers.sites.threads import StackExchange
 from websearch_gateway.readers.sites.wikipedia import Wikipedia
 
 

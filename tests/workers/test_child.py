@@ -8,7 +8,7 @@ import pytest
 
 from websearch_gateway.errors import SearchFetchError, SearchValidationError, Unavailable
 from websearch_gateway.models import Hit
-from websearch_gateway.workers.child import LENGTH_BYTES, call, prepare, request_frames
+from websearch_gateway.workers import LENGTH_BYTES, call, prepare, request_frames
 
 
 def frames(parts: list[bytes]) -> list[bytes]:

@@ -23,10 +23,9 @@ from tests.clock import Clock
 from tests.patience import PATIENCE
 from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchTimeoutError
 from websearch_gateway.models import Deadline, TokenUsage
-from websearch_gateway.readers.formats.feed import parse_feed
+from websearch_gateway.readers.formats.plain import parse_feed
 from websearch_gateway.text.hits import json_object
-from websearch_gateway.workers import pool
-from websearch_gateway.workers.child import Limits
+from websearch_gateway.workers import Limits, pool
 from websearch_gateway.workers.pool import (
     BYTES_PER_SECOND,
     LARGE_BYTES,
@@ -372,8 +371,8 @@ async def test_the_error_of_a_function_keeps_its_type() -> None:
 PARENT = """
 import asyncio, os, re
 from websearch_gateway.models import Deadline
-from websearch_gateway.readers.formats.feed import parse_feed
-from websearch_gateway.workers.child import Limits
+from websearch_gateway.readers.formats.plain import parse_feed
+from websearch_gateway.workers import Limits
 from websearch_gateway.workers.pool import Workers
 
 async def main():

@@ -40,8 +40,8 @@ from websearch_gateway.providers import PROVIDERS, absent, advice, configured
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import Browser
 from websearch_gateway.readers.extraction.extract import warm_up
-from websearch_gateway.readers.formats.kinds import CONVERTERS, HEAVY, kind_of
-from websearch_gateway.readers.robots_fetcher import RobotsFetcher
+from websearch_gateway.readers.formats import CONVERTERS, HEAVY, kind_of
+from websearch_gateway.readers.formats.html import RobotsFetcher
 from websearch_gateway.settings import Settings, index_variables
 from websearch_gateway.state.shared import require
 from websearch_gateway.text.passages import cut
@@ -58,7 +58,7 @@ from websearch_gateway.upstream.race import (
     ProviderSelection,
 )
 from websearch_gateway.upstream.telemetry import TracedUpstream
-from websearch_gateway.workers.child import Limits, prepare
+from websearch_gateway.workers import Limits, prepare
 from websearch_gateway.workers.pool import WORKING_FOR, FairQueue, Workers
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeou
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.bodies import decode
 from websearch_gateway.net.fetch import Fetched, Fetching
-from websearch_gateway.readers.formats.kinds import HTML_TYPES, MAX_PAGE_BYTES
+from websearch_gateway.readers.formats import HTML_TYPES, MAX_PAGE_BYTES
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as AsyncApiBrowser

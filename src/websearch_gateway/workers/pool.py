@@ -25,7 +25,7 @@ from typing import Any, Self
 from websearch_gateway import errors
 from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeoutError, Unavailable
 from websearch_gateway.models import Deadline
-from websearch_gateway.workers.child import LENGTH_BYTES, Limits, call, request_frames
+from websearch_gateway.workers import LENGTH_BYTES, Limits, call, request_frames
 
 SMALL_CHARS = 4_000
 """Work on at most this many characters takes a few milliseconds, so it runs in the calling process."""
@@ -254,7 +254,7 @@ MAX_JOBS = 2_000
 CLOSE_SECONDS = 1.0
 _PIECE_BYTES = 65_536
 _BUFFER_BYTES = 65_536
-_CHILD = "from websearch_gateway.workers.child import main; main()"
+_CHILD = "from websearch_gateway.workers import main; main()"
 # A worker must not get the keys and tokens of this process.
 _INHERITED = ("COVERAGE_", "LANG", "LC_", "PYTHON", "SYSTEMROOT", "TMPDIR")
 

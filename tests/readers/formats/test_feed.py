@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.feed import MOST_ENTRIES, TOO_LONG, feed
+from websearch_gateway.readers.formats.plain import MOST_ENTRIES, TOO_LONG, feed
 
 URL = "https://tides.example/feed"
 RSS = """<?xml version="1.0"?>

@@ -10,8 +10,8 @@ import pytest
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import Fetched
+from websearch_gateway.readers.formats import CONVERTERS, Kind, kind_of
 from websearch_gateway.readers.formats.html import HtmlReader
-from websearch_gateway.readers.formats.kinds import CONVERTERS, Kind, kind_of
 from websearch_gateway.readers.formats.plain import csv_table, json_text, markdown
 from websearch_gateway.readers.formats.rendering import MAX_MARKDOWN, TOO_LONG
 

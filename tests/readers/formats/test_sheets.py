@@ -10,8 +10,7 @@ import pytest
 
 from tests.documents import office, open_document, relations
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.package import zipped
-from websearch_gateway.readers.formats.sheets import MOST_SHEETS, workbook
+from websearch_gateway.readers.formats.package import MOST_SHEETS, workbook, zipped
 
 URL = "https://example.com/a"
 SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'

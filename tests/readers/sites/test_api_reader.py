@@ -9,7 +9,7 @@ import pytest
 
 from websearch_gateway.models import Deadline
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.sites.api_reader import LONGEST_PAUSE_SECONDS, PAUSE_SECONDS, DocumentRate
+from websearch_gateway.readers.sites import LONGEST_PAUSE_SECONDS, PAUSE_SECONDS, DocumentRate
 from websearch_gateway.readers.sites.wikipedia import ANONYMOUS, WITH_CONTACT, Wikipedia
 
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
+from websearch_gateway.readers.visibility import strip_invisible
 from websearch_gateway.readers.visibility.looks import TextStyle
 from websearch_gateway.readers.visibility.selectors import Node, Styles
-from websearch_gateway.readers.visibility.visible import strip_invisible
 
 BLACK_ON_WHITE = TextStyle((0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0, 1.0))
 NAMES = st.sampled_from(["a", "b", "c"])

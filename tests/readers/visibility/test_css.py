@@ -3,8 +3,8 @@ from __future__ import annotations
 import lxml.html
 import pytest
 
+from websearch_gateway.readers.visibility import strip_invisible
 from websearch_gateway.readers.visibility.css import MAX_DEPTH, on_screen
-from websearch_gateway.readers.visibility.visible import strip_invisible
 
 SEEN = "A visible paragraph that says enough about the weather of today and of tomorrow, wherever that may be."
 SECRET = "a hidden remark"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_gateway.readers.visibility import strip_invisible
 from websearch_gateway.readers.visibility.selectors import Node
-from websearch_gateway.readers.visibility.visible import strip_invisible
 
 SEEN = "A visible paragraph that says enough about the weather of today and of tomorrow, wherever that may be."
 SECRET = "a hidden remark"

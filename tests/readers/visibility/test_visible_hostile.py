@@ -5,7 +5,7 @@ from __future__ import annotations
 import lxml.html
 import pytest
 
-from websearch_gateway.readers.visibility.visible import strip_invisible
+from websearch_gateway.readers.visibility import strip_invisible
 
 SECRET = "a hidden remark"
 

@@ -159,7 +159,7 @@ class Clean:
 def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
     """Remove from `root`, a page as parsed, what is never its text."""
     from websearch_gateway.readers.extraction import blocks, page
-    from websearch_gateway.readers.visibility.visible import strip_invisible
+    from websearch_gateway.readers.visibility import strip_invisible
 
     unfolded = page.unfold_topic(root, url)
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()

@@ -1,50 +1,34 @@
 """Reads any web page: fetches it, detects its content type, and extracts it in a worker.
 
-A page that is empty until its scripts run needs a renderer. The Markdown that a site provides for a page replaces our
-own. Nothing is guessed, so an ordinary page costs no further request. A page's Markdown is known if
-
-- the page says so, in a `Link` header (RFC 8288) or its head: `<link rel="alternate" type="text/markdown" href=...>`;
-- or the `llms.txt` of its site was read before and lists the address that https://llmstxt.org gives it: the page's
-  address with `.md` appended, or with `index.html.md` if it names no file.
-
-Only addresses of the same origin count, since a page cannot speak for another site. Only a text with the words of the
-page counts: some sites name their `llms.txt` as the Markdown of every page.
+A page that is empty until its scripts run needs a renderer. If the operator wants it, pages are fetched only as
+robots.txt allows (RFC 9309).
 """
 
 from __future__ import annotations
 
-import html
+import asyncio
 import re
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import islice
 from typing import Any, Protocol
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
 
 from cachetools import TTLCache
 
-from websearch_gateway.errors import SearchError, SearchFetchError, Unavailable
-from websearch_gateway.models import Deadline, Page
-from websearch_gateway.net.bodies import decode
-from websearch_gateway.net.fetch import Fetched, Fetching
+from websearch_gateway.errors import SearchFetchError, SearchTimeoutError, Unavailable
+from websearch_gateway.models import LONGEST_URL, Deadline, Page
+from websearch_gateway.net.bodies import MAX_BYTES, decode
+from websearch_gateway.net.fetch import ACCEPT_PAGE, PRODUCT, Fetched, Fetcher, Fetching
 from websearch_gateway.ports import Workers
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.kinds import (
-    ACCEPT,
-    CONTENT_TYPES,
-    CONVERTERS,
-    HEAVY,
-    MAX_PAGE_BYTES,
-    Kind,
-    kind_of,
-    most_bytes,
-)
+from websearch_gateway.readers.formats import ACCEPT, CONTENT_TYPES, CONVERTERS, HEAVY, Kind, kind_of, most_bytes
 from websearch_gateway.readers.formats.rendering import cleaned
+from websearch_gateway.text.urls import may_read, rules_for
 
 NOT_MODIFIED = 304
-SIBLING_SECONDS = 2.0
 _RESERVE_SECONDS = 0.7  # reserved to return the page without scripts if the browser takes too long
 _SENDABLE = re.compile(r"[ -~]{1,300}")
 
@@ -70,7 +54,6 @@ class HtmlReader:
         self._fetcher = fetcher
         self._workers = workers
         self._renderer = renderer
-        self._siblings = MarkdownSiblings()
 
     def accepts(self, url: str) -> bool:
         """True: this reader tries every URL."""
@@ -90,11 +73,10 @@ class HtmlReader:
             return known
         kind = kind_of(fetched)
         warnings: tuple[str, ...] = ()
-        self._siblings.learn(fetched)
         page = await self._converted(kind, fetched, deadline)
-        if kind == "html":
-            page = await self._in_markdown(page, fetched, deadline)
-            if self._renderer and await self._needs_scripts(page, fetched, deadline):
+        if kind == "html" and self._renderer and has_little_text(page.markdown):
+            arguments = (fetched.body, fetched.final_url, fetched.charset)
+            if await self._workers.run(needs_scripts, *arguments, deadline=deadline):
                 fetched, page, warnings = await self._with_scripts(self._renderer, page, fetched, deadline)
         if kind == "html" and is_bot_challenge(page.title, page.markdown):
             raise SearchFetchError("The site sent a robot check instead of the page.", details={"reason": "robot_page"})
@@ -116,26 +98,6 @@ class HtmlReader:
         url = fetched.final_url
         arguments = (CONVERTERS[kind], url, fetched.body, url, fetched.charset)
         return Extracted(**await self._workers.run(cleaned, *arguments, deadline=deadline, heavy=kind in HEAVY))
-
-    async def _in_markdown(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> Extracted:
-        """`page` with the Markdown that its site provides, if the address of that Markdown is known."""
-        if (address := self._siblings.of(fetched)) is None:
-            return page
-        soon = deadline.within(SIBLING_SECONDS)
-        try:
-            sibling = await self._fetcher.fetch(address, soon, accept=ACCEPT, max_bytes=MAX_PAGE_BYTES)
-            if kind_of(sibling) not in ("markdown", "text"):
-                return page
-            text = (await self._converted("markdown", sibling, soon)).markdown
-        except SearchError:
-            return page
-        return replace(page, markdown=text) if text and is_same_text(page.markdown, text) else page
-
-    async def _needs_scripts(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> bool:
-        if not has_little_text(page.markdown):
-            return False
-        arguments = (fetched.body, fetched.final_url, fetched.charset)
-        return bool(await self._workers.run(needs_scripts, *arguments, deadline=deadline))
 
     async def _with_scripts(
         self, renderer: Renderer, page: Extracted, fetched: Fetched, deadline: Deadline
@@ -267,89 +229,96 @@ def _is_empty(element: Any) -> bool:
     return _text_chars(element) < _ALMOST_NO_TEXT
 
 
-HEAD_BYTES = 65_536
-LIST_BYTES = 1_000_000
-KEPT_SECONDS = 86_400.0
-MOST_LISTED = 2_000
-MOST_COMPARED = 20_000
-_SITES = 32
-_SHARE_OF_WORDS = 0.6
-_WORD = re.compile(r"\w{4,}")
-_TYPE = "text/markdown"
-# Each of these patterns is linear in its input.
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_LINK_TAG = re.compile(r"<link\s([^<>]{1,2000})>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
-_LINK_HEADER = re.compile(r"<([^<>]{1,2000})>([^<>]*)")
-_LISTED = re.compile(r"\]\(\s*<?([^\s()<>]{1,1000}\.md)>?\s*[)\s]")
+KEPT_SECONDS = 3600.0
+"""Seconds for which a robots.txt is cached; the RFC allows a day."""
+FAILURE_KEPT_SECONDS = 60.0
+MAX_RULES = 512_000
+"""The bytes of a robots.txt that are parsed: the minimum in the RFC."""
+_KEPT_CHARS = 4_000_000
+_LEAST_CHARS = 1_000
+"""What an entry of the cache costs beside its text."""
+_KEPT_FAILURES = 1_000
 
 
-class MarkdownSiblings:
-    """Finds the Markdown of pages. Remembers the latest sites whose `llms.txt` it saw.
+class RobotsFetcher:
+    """Fetches the pages that robots.txt allows us to fetch; a `net.fetch.Fetching`.
+
+    If robots.txt does not exist (any status 4xx), every page is allowed. If it cannot be fetched, no page is allowed
+    for FAILURE_KEPT_SECONDS.
 
     Args:
+        workers: extract our rules from the text, which is untrusted, and apply them.
         clock: seconds on a monotonic clock.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._listed: TTLCache[str, frozenset[str]] = TTLCache(_SITES, KEPT_SECONDS, clock)
+    def __init__(self, fetcher: Fetcher, workers: Workers, clock: Callable[[], float] = time.monotonic) -> None:
+        self._fetcher = fetcher
+        self._workers = workers
+        self._rules: TTLCache[str, str] = TTLCache(
+            _KEPT_CHARS, KEPT_SECONDS, clock, getsizeof=lambda rules: _LEAST_CHARS + len(rules)
+        )
+        self._failures: TTLCache[str, str] = TTLCache(_KEPT_FAILURES, FAILURE_KEPT_SECONDS, clock)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def learn(self, page: Fetched) -> None:
-        """Remember the links of `page`, if it is an `llms.txt`."""
-        if not urlsplit(page.final_url).path.endswith("/llms.txt"):
-            return
-        text = page.body[:LIST_BYTES].decode("utf-8", "replace")
-        found = {_absolute(page.final_url, link[1]) for link in _LISTED.finditer(text)}
-        origin = _origin(page.final_url)
-        listed = {url for url in found if url and _origin(url) == origin} | self._listed.get(origin, frozenset())
-        self._listed[origin] = frozenset(sorted(listed)[:MOST_LISTED])
+    async def fetch(
+        self,
+        url: str,
+        deadline: Deadline,
+        *,
+        accept: str = ACCEPT_PAGE,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> Fetched:
+        """See `Fetcher.fetch`. The target of a redirect must be allowed too.
 
-    def of(self, page: Fetched) -> str | None:
-        """The address of the Markdown of `page`, an HTML page; None if unknown."""
-        own, origin = urldefrag(page.final_url).url, _origin(page.final_url)
-        for url in (*_from_headers(page), *_from_head(page), *self._from_list(own, origin)):
-            if url and url != own and _origin(url) == origin:
-                return url
-        return None
+        Raises:
+            SearchFetchError: robots.txt forbids the page or cannot be fetched; `details["reason"]` is "robots".
+        """
+        await self._check(url, deadline)
+        fetched = await self._fetcher.fetch(url, deadline, accept=accept, headers=headers, max_bytes=max_bytes)
+        if fetched.final_url != url:
+            await self._check(fetched.final_url, deadline)
+        return fetched
 
-    def _from_list(self, own: str, origin: str) -> Iterator[str]:
-        listed = self._listed.get(origin, frozenset())
-        path = urlsplit(own).path
-        names = ("index.html.md", "index.md") if path.endswith("/") else (".md",)
-        candidates = [own + name for name in names] + [re.sub(r"\.html?$", ".md", own)]
-        yield from (url for url in candidates if url in listed)
+    async def _check(self, url: str, deadline: Deadline) -> None:
+        if len(url) > LONGEST_URL:
+            return  # the fetcher rejects it
+        try:
+            parts = urlsplit(url.strip())
+        except ValueError:
+            return  # likewise
+        rules = await self._rules_of(f"{parts.scheme}://{parts.netloc}/robots.txt", parts.hostname or "", deadline)
+        if rules and not await self._workers.run(may_read, rules, url, PRODUCT, deadline=deadline, size=len(rules)):
+            raise _forbidden(f"The robots.txt of {parts.hostname} does not allow programs to read this page.")
+
+    async def _rules_of(self, url: str, host: str, deadline: Deadline) -> str:
+        async with self._locks.setdefault(url, asyncio.Lock()):
+            if (rules := self._rules.get(url)) is not None:
+                return rules
+            if failure := self._failures.get(url):
+                raise _forbidden(failure)
+            try:
+                rules = await self._fetch_rules(url, deadline)
+            except SearchTimeoutError:
+                raise  # not cached: perhaps only our own deadline was short
+            except SearchFetchError as error:
+                failure = f"The robots.txt of {host} cannot be fetched: {error.message}"
+                self._failures[url] = failure
+                raise _forbidden(failure) from error
+            self._rules[url] = rules
+            return rules
+
+    async def _fetch_rules(self, url: str, deadline: Deadline) -> str:
+        try:
+            fetched = await self._fetcher.fetch(url, deadline, accept="text/plain,*/*;q=0.5")
+        except SearchFetchError as error:
+            if 400 <= error.details.get("status", 0) < 500:
+                return ""  # no rules
+            raise
+        text = decode(fetched.body[:MAX_RULES], fetched.charset)
+        rules: str = await self._workers.run(rules_for, text, PRODUCT, deadline=deadline)
+        return rules
 
 
-def is_same_text(page: str, sibling: str) -> bool:
-    """Whether `sibling` has most of the words of `page`. Compares only the beginning of long texts."""
-    words = set(_WORD.findall(page[:MOST_COMPARED].lower()))
-    return len(words & set(_WORD.findall(sibling[: 2 * MOST_COMPARED].lower()))) >= _SHARE_OF_WORDS * len(words)
-
-
-def _from_headers(page: Fetched) -> Iterator[str]:
-    for target, parameters in _LINK_HEADER.findall(page.headers.get("link", "")):
-        if _TYPE in parameters and "alternate" in parameters:
-            yield _absolute(page.final_url, target)
-
-
-def _from_head(page: Fetched) -> Iterator[str]:
-    if _TYPE.encode() not in (head := page.body[:HEAD_BYTES]):
-        return
-    text = _COMMENT.sub("", head.decode("utf-8", "replace"))
-    for tag in _LINK_TAG.findall(re.split("<body", text, maxsplit=1, flags=re.IGNORECASE)[0]):
-        values = {name.lower(): html.unescape("".join(value)) for name, *value in _ATTRIBUTE.findall(tag)}
-        if values.get("type", "").lower() == _TYPE and "alternate" in values.get("rel", "").lower().split():
-            yield _absolute(page.final_url, values.get("href", ""))
-
-
-def _absolute(base: str, link: str) -> str:
-    """The absolute URL of a link; empty if invalid."""
-    try:
-        return urldefrag(urljoin(base, link.strip())).url
-    except ValueError:
-        return ""
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+def _forbidden(message: str) -> SearchFetchError:
+    return SearchFetchError(message, details={"reason": "robots"})

@@ -12,9 +12,8 @@ from itertools import islice
 from typing import Any
 
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.package import Package, encrypted, inside
+from websearch_gateway.readers.formats.package import Package, encrypted, inside, workbook
 from websearch_gateway.readers.formats.rendering import Builder, Cell, figure, markdown_of
-from websearch_gateway.readers.formats.sheets import workbook
 
 MOST_REPEATED = 1_000
 """The most columns and rows that a repeated cell or row stands for: programs repeat empty ones up to the last row."""

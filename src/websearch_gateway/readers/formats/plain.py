@@ -1,22 +1,27 @@
-"""Text formats: plain text, Markdown, JSON, tables with a separator such as a comma, notebooks and mail.
+"""Text formats: plain text, Markdown, JSON, tables with a separator such as a comma, notebooks, mail and feeds.
 
-Notebooks: https://nbformat.readthedocs.io. Mail: RFC 5322.
+Notebooks: https://nbformat.readthedocs.io. Mail: RFC 5322. Feeds: https://www.rssboard.org/rss-specification,
+https://www.rfc-editor.org/rfc/rfc4287.
 """
 
 from __future__ import annotations
 
 import csv
+import html
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.net.bodies import charset_of, decode
 from websearch_gateway.readers.extraction.extract import Extracted
+from websearch_gateway.readers.extraction.render import as_paragraph, escaped
 from websearch_gateway.readers.formats.rendering import to_markdown, until_too_long
-from websearch_gateway.text.markdown import without_comments
+from websearch_gateway.text.markdown import as_user_text, without_comments
 
 if TYPE_CHECKING:
     from email.message import EmailMessage
@@ -141,8 +146,8 @@ def _output(output: dict[str, Any]) -> str:
     data = _dict(output.get("data")) or output  # version 3 has the forms beside each other
     if markdown := _joined(data.get("text/markdown")).strip():
         return markdown
-    if html := _joined(data.get("text/html", data.get("html"))):
-        return to_markdown(html[: 10 * LONGEST_OUTPUT])[:LONGEST_OUTPUT].strip()
+    if markup := _joined(data.get("text/html", data.get("html"))):
+        return to_markdown(markup[: 10 * LONGEST_OUTPUT])[:LONGEST_OUTPUT].strip()
     if image := next((name for name in data if name.startswith("image/")), None):
         return f"[Image: {image}]"
     return _fenced(_joined(data.get("text/plain", data.get("text/latex"))), "")
@@ -186,7 +191,7 @@ def mail(body: bytes, url: str, charset: str) -> Extracted:
 
     message = message_from_bytes(body, policy=policy.default.clone(max_line_length=None))
     lines = [f"**{name}:** {text}" for name in _SHOWN if (text := _header(message, name))]
-    plain, html, attached = "", "", []
+    plain, rich, attached = "", "", []
     for part in islice(message.walk(), MOST_PARTS):
         if part.is_multipart():
             continue
@@ -194,14 +199,16 @@ def mail(body: bytes, url: str, charset: str) -> Extracted:
         if name or part.get_content_disposition() == "attachment" or not kind.startswith("text/"):
             attached.append(f"* {_line(name or 'unnamed')} ({kind})")
         elif kind == "text/html":
-            html = html or to_markdown(_text(part))
+            rich = rich or to_markdown(_text(part))
         else:
             plain = plain or _text(part).strip()
-    text = html if len(html.split()) >= RICHER * len(plain.split()) else plain
+    text = rich if len(rich.split()) >= RICHER * len(plain.split()) else plain
     parts = ["\n".join(f"{line}  " for line in lines).rstrip(), text]
     if attached:
         parts.append("**Attachments:**\n\n" + "\n".join(attached))
-    return Extracted(_header(message, "Subject"), "\n\n".join(filter(None, parts)), _day(message))
+    return Extracted(
+        _header(message, "Subject"), "\n\n".join(filter(None, parts)), _day_of(_header(message, "Date")) or None
+    )
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -210,15 +217,6 @@ def _header(message: EmailMessage, name: str) -> str:
         return _line(str(message.get(name, ""))[:MOST_HEADER])
     except (ValueError, IndexError, AttributeError, TypeError):  # bugs of the parser, with headers nobody sends
         return ""
-
-
-def _day(message: EmailMessage) -> str | None:
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return parsedate_to_datetime(_header(message, "Date")).date().isoformat()
-    except ValueError:
-        return None
 
 
 def _text(part: EmailMessage) -> str:
@@ -230,3 +228,142 @@ def _text(part: EmailMessage) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
+
+
+MOST_ENTRIES = 3_000
+"""The most entries of a feed that are read: each costs 60 µs. The feed of a podcast may have two thousand."""
+
+TOO_LONG = "The feed has more than {:,} entries; the rest is left out."
+
+_DECLARED_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\sencoding\s*=")
+_DECLARATION = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a feed. `date` is an ISO 8601 date; `body` is HTML."""
+
+    title: str
+    link: str
+    author: str
+    date: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A feed and its first MOST_ENTRIES entries, in their order. `is_cut`: it has more."""
+
+    title: str
+    description: str
+    entries: tuple[Entry, ...]
+    is_cut: bool = False
+
+
+def feed(body: bytes, url: str, charset: str) -> Extracted:
+    """A feed as Markdown: each entry under its linked title.
+
+    Raises:
+        SearchFetchError: the body is not a feed.
+    """
+    found = parse_feed(body, charset)
+    entries = (_markdown(entry, url) for entry in found.entries if entry.title or entry.link or entry.body)
+    parts = (part for part in (found.description, *entries) if part)
+    cut = (TOO_LONG.format(MOST_ENTRIES),) if found.is_cut else ()
+    return Extracted(found.title, "\n\n".join(parts) or "The feed is empty.", None, cut)
+
+
+def parse_feed(body: bytes, charset: str = "utf-8") -> Feed:
+    """Read RSS 0.9 to 2.0, RDF or Atom.
+
+    Raises:
+        SearchFetchError: the body is not a feed.
+    """
+    from lxml import etree
+
+    if not _DECLARED_ENCODING.match(body):
+        body = _DECLARATION.sub("", decode(body, charset), count=1).lstrip().encode()
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
+    root = etree.fromstring(body, parser) if body else None
+    if root is None or _tag(root) not in ("rss", "feed", "rdf"):
+        raise SearchFetchError("The feed is neither RSS nor Atom.")
+    about = next((child for child in root if _tag(child) == "channel"), root)
+    found = (element for element in root.iter() if _tag(element) in ("item", "entry"))
+    entries = tuple(map(_entry, islice(found, MOST_ENTRIES)))
+    return Feed(
+        _first_of(about, "title"), _first_of(about, "description", "subtitle"), entries, any(True for _ in found)
+    )
+
+
+def _entry(element: Any) -> Entry:
+    return Entry(
+        title=_first_of(element, "title"),
+        link=_link(element),
+        author=", ".join(_each(element, "creator", "author")),
+        date=_day_of(_first_of(element, "pubdate", "published", "date", "updated")),
+        body=_html(element, "encoded", "content", "description", "summary"),
+    )
+
+
+def _tag(element: Any) -> str:
+    """The name of a tag in lower case without its namespace."""
+    return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
+
+
+def _children(element: Any, names: tuple[str, ...]) -> Iterator[Any]:
+    """The children with these names: all of the first name, then all of the second, and so on."""
+    for name in names:
+        yield from (child for child in element if _tag(child) == name)
+
+
+def _html(element: Any, *names: str) -> str:
+    """The first of these children that is not empty, as HTML."""
+    from lxml import etree
+
+    for child in _children(element, names):
+        kind = child.get("type", "html")
+        inside = "".join(etree.tostring(inner, encoding="unicode") for inner in child)
+        text = html.escape(child.text or "") if kind in ("text", "text/plain") or inside else child.text or ""
+        if (text + inside).strip():
+            return text + inside
+    return ""
+
+
+def _first_of(element: Any, *names: str) -> str:
+    """The first of these children that is not empty, on one line without markup."""
+    return next(_each(element, *names), "")
+
+
+def _each(element: Any, *names: str) -> Iterator[str]:
+    for child in _children(element, names):
+        name = next(_children(child, ("name",)), child)  # of an author in Atom
+        if text := " ".join("".join(name.itertext()).split()):
+            yield " ".join(re.sub(r"<[^<>]{1,500}>", " ", html.unescape(text)).split())
+
+
+def _link(element: Any) -> str:
+    for link in _children(element, ("link",)):
+        if link.get("rel", "alternate") == "alternate" and (address := link.get("href") or link.text):
+            return address.strip() if address.strip().startswith(("http://", "https://")) else ""
+    return ""
+
+
+def _day_of(text: str) -> str:
+    """The day of a date in ISO 8601 or RFC 5322, in ISO 8601; "" if it is neither."""
+    from email.utils import parsedate_to_datetime
+
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            return read(text).date().isoformat()
+        except ValueError:
+            continue
+    return ""
+
+
+def _markdown(entry: Entry, url: str) -> str:
+    """An entry under its title. Nothing in it can look like the heading of another entry."""
+    title = escaped(entry.title) or "Untitled"
+    heading = f"## [{title}]({entry.link})" if entry.link else f"## {title}"
+    about = as_paragraph(escaped(", ".join(part for part in (entry.date, entry.author) if part)))
+    body = as_user_text(to_markdown(entry.body, entry.link or url))
+    return "\n\n".join(part for part in (heading, about, body) if part)

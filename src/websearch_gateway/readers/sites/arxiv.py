@@ -11,30 +11,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.feed import parse_feed
-from websearch_gateway.readers.sites.api_reader import ApiRequest, Document, DocumentRate, section, segments
+from websearch_gateway.readers.formats.plain import parse_feed
+from websearch_gateway.readers.sites import ApiRequest, Document, DocumentRate, Source, section, segments
 
 # The old form contains the archive: hep-th/9901001.
 _ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z]{2,10}(?:-[a-z]{2,4})?(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?", re.ASCII)
 _PACE = DocumentRate(1, 3.0)
 
 
-@dataclass(frozen=True, slots=True)
-class ArXiv:
+@dataclass(frozen=True)
+class ArXiv(Source):
     """`/abs/ID`, `/pdf/ID` and `/html/ID`."""
 
     api: str = "https://export.arxiv.org"
     name: str = "arxiv"
-    busy: tuple[int, ...] = (403, 429, 503)
-    pace: DocumentRate = _PACE
+    pace: DocumentRate | None = _PACE
 
-    def accepts(self, url: str) -> bool:
-        """Whether `url` is a paper."""
-        return _paper(url) is not None
+    @staticmethod
+    def place(url: str) -> str | None:
+        """The id of a paper."""
+        path = segments(url, "arxiv.org", "www.arxiv.org", "export.arxiv.org") or [""]
+        paper = "/".join(path[1:]).removesuffix(".pdf")
+        return paper if path[0] in ("abs", "pdf", "html") and _ID.fullmatch(paper) else None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The request for the paper's catalogue entry."""
-        return [ApiRequest(f"{self.api}/api/query?id_list={_paper(url)}")]
+        return [ApiRequest(f"{self.api}/api/query?id_list={self.place(url)}")]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
@@ -43,13 +45,5 @@ class ArXiv:
         if entry.title == "Error":
             raise SearchFetchError("arXiv has no paper with this id.")
         text = "\n\n".join([f"{entry.author} ({entry.date})", section("Abstract", entry.body.strip()), "## Full text"])
-        paper = _paper(url)
-        return Document(
-            entry.title, text, entry.date, [f"https://arxiv.org/{kind}/{paper}" for kind in ("html", "pdf")]
-        )
-
-
-def _paper(url: str) -> str | None:
-    path = segments(url, "arxiv.org", "www.arxiv.org", "export.arxiv.org") or [""]
-    paper = "/".join(path[1:]).removesuffix(".pdf")
-    return paper if path[0] in ("abs", "pdf", "html") and _ID.fullmatch(paper) else None
+        full = [f"https://arxiv.org/{kind}/{ArXiv.place(url)}" for kind in ("html", "pdf")]
+        return Document(entry.title, text, entry.date, full)

@@ -14,84 +14,92 @@ from typing import Any
 from urllib.parse import quote
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.sites.api_reader import (
-    ApiRequest,
-    Document,
-    github_headers,
-    json_of,
-    quoted,
-    section,
-    segments,
-)
+from websearch_gateway.readers.sites import ApiRequest, Document, Source, json_of, quoted, section, segments
 from websearch_gateway.text.markdown import as_user_text, without_comments
 
 _COMMENTS = 100  # the largest page of the API
+_LATER = "({} later comments are left out.)"
 
 
-@dataclass(frozen=True, slots=True)
-class GitHubIssues:
-    """`github.com/OWNER/REPO/issues/N` and `/pull/N`. Without a token: 60 requests an hour per IP address."""
+@dataclass(frozen=True)
+class _GitHub(Source):
+    """What the sources of GitHub share. Without a token: 60 requests an hour per IP address."""
 
     api: str = "https://api.github.com"
+    busy: Sequence[int] = (403, 429)
     token: str = field(default="", repr=False)
-    name: str = "github_issues"
-    busy: tuple[int, ...] = (403, 429)
-    pace: None = None
 
-    def accepts(self, url: str) -> bool:
-        """Whether `url` is an issue or a pull request."""
-        return _issue(url) is not None
+    def headers(self) -> dict[str, str]:
+        """The headers of all requests (https://docs.github.com/rest/using-the-rest-api/getting-started)."""
+        headers = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
+        return {**headers, "authorization": f"Bearer {self.token}"} if self.token else headers
+
+
+def _post(url: str, kinds: Sequence[str]) -> tuple[str, str, str, int] | None:
+    """Owner, repository, kind and number of what is at `OWNER/REPO/KIND/N`."""
+    path = _path(url)
+    if len(path) < 4 or path[0] == "orgs" or path[2] not in kinds or not re.fullmatch(r"[0-9]{1,9}", path[3]):
+        return None
+    return path[0], path[1], path[2], int(path[3])
+
+
+def _path(url: str) -> list[str]:
+    return segments(url, "github.com", "www.github.com") or []
+
+
+def _document(post: Mapping[str, Any], facts: Sequence[str], blocks: Sequence[str], created: str) -> Document:
+    title = f"{post['title']} (#{post['number']})"
+    return Document(title, "\n\n".join(filter(None, ["; ".join(facts) + ".", *blocks])), created[:10])
+
+
+def _prose(markdown: str | None) -> str:
+    return as_user_text(without_comments(markdown or "")).strip()
+
+
+def _by(post: Mapping[str, Any], kind: str) -> str:
+    """The login of an author, whose account may be gone."""
+    return str((post.get(kind) or {}).get("login", "somebody"))
+
+
+@dataclass(frozen=True)
+class GitHubIssues(_GitHub):
+    """`github.com/OWNER/REPO/issues/N` and `/pull/N`."""
+
+    name: str = "github_issues"
+
+    @staticmethod
+    def place(url: str) -> tuple[str, str, str, int] | None:
+        """Owner, repository, kind and number of an issue or a pull request."""
+        return _post(url, ("issues", "pull"))
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The issue (every pull request is one), its comments, and those on the code of a pull request."""
-        owner, repo, kind, number = _issue(url) or ("", "", "", "")
-        base, headers = f"{self.api}/repos/{quoted(owner, repo)}", github_headers(self.token)
+        owner, repo, kind, number = self.place(url) or ("", "", "", 0)
         paths = [f"issues/{number}", f"issues/{number}/comments?per_page={_COMMENTS}"]
         if kind == "pull":
             paths.append(f"pulls/{number}/comments?per_page={_COMMENTS}")
-        return [ApiRequest(f"{base}/{path}", headers) for path in paths]
+        return [ApiRequest(f"{self.api}/repos/{quoted(owner, repo)}/{path}", self.headers()) for path in paths]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """The text of the issue, then its comments in chronological order."""
         issue, *lists = (json_of(body) for body in bodies)
-        labels = ", ".join(filter(None, map(_label, issue["labels"])))
-        facts = [f"State: {_state(issue)}", f"labels: {labels or 'none'}", f"opened by {_author(issue)}"]
-        comments = sorted((comment for found in lists for comment in found), key=lambda one: one["created_at"])
-        parts = ["; ".join(facts) + ".", as_user_text(without_comments(issue["body"] or "")), *map(_comment, comments)]
+        # The documented schema allows a plain string for a label, and a label without a name.
+        labels = ", ".join(filter(None, (one if isinstance(one, str) else one.get("name") for one in issue["labels"])))
+        state, reason = str(issue["state"]), issue.get("state_reason")
+        if (issue.get("pull_request") or {}).get("merged_at"):
+            state = "merged"
+        elif reason:
+            state += f" ({reason.replace('_', ' ')})"
+        blocks = [_prose(issue["body"])]
+        for comment in sorted((comment for found in lists for comment in found), key=lambda one: one["created_at"]):
+            place = f" on `{comment['path']}`" if "path" in comment else ""
+            title = f"Comment by {_by(comment, 'user')}{place}, {comment['created_at'][:10]}"
+            blocks.append(section(title, _prose(comment["body"])))
         if issue["comments"] > _COMMENTS:
-            parts.append(f"({issue['comments'] - _COMMENTS} later comments are left out.)")
-        title = f"{issue['title']} (#{issue['number']})"
-        return Document(title, "\n\n".join(part.strip() for part in parts if part), issue["created_at"][:10])
-
-
-def _issue(url: str) -> tuple[str, str, str, str] | None:
-    path = segments(url, "github.com", "www.github.com") or []
-    if len(path) < 4 or path[2] not in ("issues", "pull") or not re.fullmatch(r"[0-9]{1,10}", path[3]):
-        return None
-    return path[0], path[1], path[2], path[3]
-
-
-def _state(issue: Mapping[str, Any]) -> str:
-    if (issue.get("pull_request") or {}).get("merged_at"):
-        return "merged"
-    reason = issue.get("state_reason")
-    return f"{issue['state']} ({reason.replace('_', ' ')})" if reason else str(issue["state"])
-
-
-def _label(label: Mapping[str, Any] | str) -> str:
-    """The name of a label. The documented schema allows a plain string for an object, and an object without a name."""
-    return label if isinstance(label, str) else str(label.get("name") or "")
-
-
-def _author(post: Mapping[str, Any]) -> str:
-    return str((post.get("user") or {}).get("login", "somebody"))
-
-
-def _comment(comment: Mapping[str, Any]) -> str:
-    place = f" on `{comment['path']}`" if "path" in comment else ""
-    body = as_user_text(without_comments(comment["body"] or ""))
-    return section(f"Comment by {_author(comment)}{place}, {comment['created_at'][:10]}", body)
+            blocks.append(_LATER.format(issue["comments"] - _COMMENTS))
+        facts = [f"State: {state}", f"labels: {labels or 'none'}", f"opened by {_by(issue, 'user')}"]
+        return _document(issue, facts, blocks, issue["created_at"])
 
 
 _POST = "id body createdAt author { login }"
@@ -103,19 +111,16 @@ _QUERY = f"""query ($owner: String!, $repo: String!, $number: Int!) {{
 }}"""
 
 
-@dataclass(frozen=True, slots=True)
-class GitHubDiscussions:
+@dataclass(frozen=True)
+class GitHubDiscussions(_GitHub):
     """`github.com/OWNER/REPO/discussions/N`. The API requires a token."""
 
-    api: str = "https://api.github.com"
-    token: str = field(default="", repr=False)
     name: str = "github_discussions"
-    busy: tuple[int, ...] = (403, 429)
-    pace: None = None
 
-    def accepts(self, url: str) -> bool:
-        """Whether `url` is a discussion."""
-        return _discussion(url) is not None
+    @staticmethod
+    def place(url: str) -> tuple[str, str, str, int] | None:
+        """Owner, repository, kind and number of a discussion."""
+        return _post(url, ("discussions",))
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """One query for the whole discussion.
@@ -125,9 +130,9 @@ class GitHubDiscussions:
         """
         if not self.token:
             raise SearchFetchError("Its API requires a token; set GITHUB_TOKEN.")
-        owner, repo, number = _discussion(url) or ("", "", 0)
+        owner, repo, _, number = self.place(url) or ("", "", "", 0)
         query = {"query": _QUERY, "variables": {"owner": owner, "repo": repo, "number": number}}
-        return [ApiRequest(f"{self.api}/graphql", github_headers(self.token), json=query)]
+        return [ApiRequest(f"{self.api}/graphql", self.headers(), json=query)]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
@@ -138,53 +143,25 @@ class GitHubDiscussions:
         """
         reply = json_of(bodies[0])
         if reply.get("errors"):
-            raise SearchFetchError(
-                f"Its API rejected the request ({reply['errors'][0].get('type', 'no reason given')})."
-            )
+            kind = reply["errors"][0].get("type", "no reason given")
+            raise SearchFetchError(f"Its API rejected the request ({kind}).")
         found = reply["data"]["repository"]["discussion"]
-        labels = ", ".join(label["name"] for label in found["labels"]["nodes"])
         answer, comments = found["answer"], found["comments"]
-        facts = [
-            f"Category: {found['category']['name']}",
-            f"labels: {labels or 'none'}",
-            f"opened by {_discussion_author(found)}",
-        ]
-        parts = ["; ".join(facts) + ".", as_user_text(without_comments(found["body"]))]
-        if answer:
-            parts.append(_section("Chosen answer", answer))
+        posts = [("Chosen answer", answer, 2)] if answer else []
         for comment in comments["nodes"]:
-            parts += _thread(comment, answer["id"] if answer else None)
+            votes = f" ({comment['upvoteCount']} votes)" if comment["upvoteCount"] else ""
+            posts.append((f"Comment{votes}", comment, 2))
+            posts += [("Reply", reply, 3) for reply in comment["replies"]["nodes"]]
+        blocks = [_prose(found["body"])]
+        for kind, post, level in posts:
+            if post is answer or not answer or post["id"] != answer["id"]:
+                title = f"{kind} by {_by(post, 'author')}, {post['createdAt'][:10]}"
+                blocks.append(section(title, _prose(post["body"]), level=level))
         if (left_out := comments["totalCount"] - len(comments["nodes"])) > 0:
-            parts.append(f"({left_out} later comments are left out.)")
-        title = f"{found['title']} (#{found['number']})"
-        return Document(title, "\n\n".join(part.strip() for part in parts if part), found["createdAt"][:10])
-
-
-def _discussion(url: str) -> tuple[str, str, int] | None:
-    path = segments(url, "github.com", "www.github.com") or []
-    if len(path) < 4 or path[0] == "orgs" or path[2] != "discussions" or not re.fullmatch(r"[0-9]{1,9}", path[3]):
-        return None
-    return path[0], path[1], int(path[3])
-
-
-def _thread(comment: Mapping[str, Any], answer_id: str | None) -> list[str]:
-    """A comment with its replies, unless it is the answer."""
-    votes = f" ({comment['upvoteCount']} votes)" if comment["upvoteCount"] else ""
-    own = [] if comment["id"] == answer_id else [_section(f"Comment{votes}", comment)]
-    replies = [reply for reply in comment["replies"]["nodes"] if reply["id"] != answer_id]
-    return own + [_section("Reply", reply, level=3) for reply in replies]
-
-
-def _section(kind: str, post: Mapping[str, Any], level: int = 2) -> str:
-    return section(
-        f"{kind} by {_discussion_author(post)}, {post['createdAt'][:10]}",
-        as_user_text(without_comments(post["body"])),
-        level=level,
-    )
-
-
-def _discussion_author(post: Mapping[str, Any]) -> str:
-    return str((post["author"] or {}).get("login", "somebody"))
+            blocks.append(_LATER.format(left_out))
+        labels = ", ".join(label["name"] for label in found["labels"]["nodes"])
+        facts = [f"Category: {found['category']['name']}", f"labels: {labels or 'none'}"]
+        return _document(found, [*facts, f"opened by {_by(found, 'author')}"], blocks, found["createdAt"])
 
 
 _MARKDOWN = re.compile(r"(?:.*\.(?:md|markdown|mdx|rst|txt|adoc)|readme|license|copying)", re.IGNORECASE)
@@ -198,25 +175,27 @@ _RESERVED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GitHubFiles:
+@dataclass(frozen=True)
+class GitHubFiles(_GitHub):
     """`github.com/OWNER/REPO` (its README) and `/blob/REF/PATH`, where REF is a tag, a commit or a one-word branch."""
 
-    api: str = "https://api.github.com"
-    token: str = field(default="", repr=False)
     name: str = "github_files"
-    busy: tuple[int, ...] = (403, 429)
-    pace: None = None
 
-    def accepts(self, url: str) -> bool:
-        """Whether `url` is a repository or a file in one."""
-        return _file(url) is not None
+    @staticmethod
+    def place(url: str) -> list[str] | None:
+        """Owner and repository, and for a file its ref and path."""
+        path = _path(url)
+        if len(path) < 2 or _RESERVED.fullmatch(path[0]):
+            return None
+        if len(path) == 2:
+            return path
+        return [*path[:2], *path[3:]] if path[2] in ("blob", "raw") and len(path) > 4 else None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The request for the raw file."""
-        owner, repo, *inner = _file(url) or ["", ""]
+        owner, repo, *inner = self.place(url) or ["", ""]
         path = f"contents/{quoted(*inner[1:])}?ref={quote(inner[0], safe='')}" if inner else "readme"
-        headers = {**github_headers(self.token), "accept": _RAW}
+        headers = {**self.headers(), "accept": _RAW}
         return [ApiRequest(f"{self.api}/repos/{quoted(owner, repo)}/{path}", headers)]
 
     @staticmethod
@@ -226,7 +205,7 @@ class GitHubFiles:
         Raises:
             SearchFetchError: the file is not text.
         """
-        owner, repo, *inner = _file(url) or ["", ""]
+        owner, repo, *inner = GitHubFiles.place(url) or ["", ""]
         try:
             text = (bodies[0] or b"").decode("utf-8-sig").strip("\r\n")
         except UnicodeDecodeError:
@@ -239,13 +218,3 @@ class GitHubFiles:
             return Document(title, without_comments(text))
         fence = max([*re.findall(r"`{3,}", text), "``"], key=len) + "`"
         return Document(title, f"{fence}{name.rpartition('.')[2]}\n{text}\n{fence}")
-
-
-def _file(url: str) -> list[str] | None:
-    """Owner and repository, and for a file its ref and path."""
-    path = segments(url, "github.com", "www.github.com") or []
-    if len(path) < 2 or _RESERVED.fullmatch(path[0]):
-        return None
-    if len(path) == 2:
-        return path
-    return [*path[:2], *path[3:]] if path[2] in ("blob", "raw") and len(path) > 4 else None

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qs
 
 from websearch_gateway.readers.formats.rendering import parse_html, tree_to_markdown
-from websearch_gateway.readers.sites.api_reader import ApiRequest, Document, DocumentRate, address, quoted, segments
+from websearch_gateway.readers.sites import ApiRequest, Document, DocumentRate, Source, address, quoted, segments
 
 ANONYMOUS = DocumentRate(10, 60.0)
 WITH_CONTACT = DocumentRate(200, 60.0)
@@ -28,55 +27,45 @@ _ASIDE = (
 _DROPPED = " or ".join(f"contains(concat(' ', normalize-space(@class), ' '), ' {name} ')" for name in _ASIDE)
 
 
-@dataclass(frozen=True, slots=True)
-class Wikipedia:
+@dataclass(frozen=True)
+class Wikipedia(Source):
     """Articles under `LANGUAGE.wikipedia.org`, the mobile site too."""
 
     api: str = "https://{language}.wikipedia.org"
     name: str = "wikipedia"
-    busy: tuple[int, ...] = (403, 429, 503)
-    pace: DocumentRate = ANONYMOUS
+    pace: DocumentRate | None = ANONYMOUS
 
-    def accepts(self, url: str) -> bool:
-        """Whether `url` names an article, by its path or only by `title=`."""
-        return _place(url) is not None
+    @staticmethod
+    def place(url: str) -> tuple[str, str] | None:
+        """The language and the title of the article, which the URL names by its path or only by `title=`."""
+        parts = address(url)
+        host = _HOST.fullmatch(parts.hostname or "") if parts else None
+        if parts is None or host is None:
+            return None
+        path = segments(url, parts.hostname or "") or []
+        if path[:1] == ["wiki"] and len(path) > 1 and not parts.query:
+            return host[1], "/".join(path[1:])
+        query = parse_qs(parts.query)
+        if path == ["w", "index.php"] and query.keys() == {"title"}:
+            return host[1], query["title"][0]
+        return None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The article as HTML."""
-        language, title = _place(url) or ("", "")
+        language, title = self.place(url) or ("", "")
         base = self.api.format(language=language)
         return [ApiRequest(f"{base}/w/rest.php/v1/page/{quoted(title)}/html", {"accept": "text/html"})]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """The article as Markdown. The title is that in the page, since the URL may be a redirect."""
-        language, named = _place(url) or ("", "")
+        language, named = Wikipedia.place(url) or ("", "")
         tree = parse_html((bodies[0] or b"").decode("utf-8", "replace"))
         title = " ".join(tree.xpath("string(.//title)").split())
         for element in tree.xpath(f".//*[{_DROPPED}]"):
-            _drop(element)
+            if element.getparent() is not None:
+                element.drop_tree()
         markdown = tree_to_markdown(tree, f"https://{language}.wikipedia.org/wiki/")
         if not tree.xpath(".//section | .//p"):
             return Document(title, "")
         return Document(title or named.replace("_", " "), markdown)
-
-
-def _place(url: str) -> tuple[str, str] | None:
-    """The language and the title of the article at `url`."""
-    parts = address(url)
-    host = _HOST.fullmatch(parts.hostname or "") if parts else None
-    if parts is None or host is None:
-        return None
-    path = segments(url, parts.hostname or "") or []
-    if path[:1] == ["wiki"] and len(path) > 1 and not parts.query:
-        return host[1], "/".join(path[1:])
-    query = parse_qs(parts.query)
-    if path == ["w", "index.php"] and query.keys() == {"title"}:
-        return host[1], query["title"][0]
-    return None
-
-
-def _drop(element: Any) -> None:
-    """Remove an element and keep the text after it."""
-    if element.getparent() is not None:
-        element.drop_tree()

@@ -6,13 +6,13 @@ https://github.com/jdepoix/youtube-transcript-api, and https://oembed.com for th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.sites.api_reader import ApiRequest, Document, address, json_of, segments
+from websearch_gateway.readers.sites import ApiRequest, Document, Source, address, json_of, segments
 
 if TYPE_CHECKING:
     from requests import Session
@@ -24,22 +24,29 @@ _TIMEOUT_SECONDS = 5.0
 _PARAGRAPH_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class YouTube:
+@dataclass(frozen=True)
+class YouTube(Source):
     """`/watch?v=`, `/shorts/`, `/embed/`, `/live/` and `youtu.be/`. YouTube often blocks data centres."""
 
     api: str = "https://www.youtube.com"
     name: str = "youtube"
-    busy: tuple[int, ...] = (429,)
-    pace: None = None
+    busy: Sequence[int] = (429,)
 
-    def accepts(self, url: str) -> bool:
-        """Whether `url` is a video."""
-        return _video(url) is not None
+    @staticmethod
+    def place(url: str) -> str | None:
+        """The id of a video."""
+        parts = address(url)
+        path = segments(url, "youtu.be", *_HOSTS) or []
+        found = path[-1] if path and path[:-1] in (["shorts"], ["embed"], ["live"]) else ""
+        if parts is not None and parts.hostname == "youtu.be":
+            found = path[0] if len(path) == 1 else ""
+        elif parts is not None and path == ["watch"]:
+            found = parse_qs(parts.query).get("v", [""])[0]
+        return found if _VIDEO.fullmatch(found) else None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The request for the title of the video."""
-        watch = f"https%3A%2F%2Fwww.youtube.com%2Fwatch%3Fv%3D{_video(url)}"
+        watch = f"https%3A%2F%2Fwww.youtube.com%2Fwatch%3Fv%3D{self.place(url)}"
         return [ApiRequest(f"{self.api}/oembed?format=json&url={watch}", may_be_missing=True)]
 
     @staticmethod
@@ -49,7 +56,7 @@ class YouTube:
         Not pure: the library calls YouTube itself. It runs in a worker process, which limits its time and memory.
         """
         about = json_of(bodies[0]) if bodies[0] else {}
-        return transcript(_video(url) or "", str(about.get("title", "")), _session())
+        return transcript(YouTube.place(url) or "", str(about.get("title", "")), _session())
 
 
 def transcript(video: str, title: str, session: Session) -> Document:
@@ -77,23 +84,11 @@ def transcript(video: str, title: str, session: Session) -> Document:
         return Document(title, "", pause_seconds=_BLOCKED_SECONDS)
     except (YouTubeTranscriptApiException, RequestException, ValueError) as error:
         raise SearchFetchError(f"YouTube provides no transcript ({type(error).__name__}).") from None
-    return Document(title or f"YouTube video {video}", _paragraphs(snippets))
-
-
-def _video(url: str) -> str | None:
-    parts = address(url)
-    if parts is None:
-        return None
-    if parts.hostname == "youtu.be":
-        path = segments(url, "youtu.be") or []
-        found = path[0] if len(path) == 1 else ""
-    else:
-        path = segments(url, *_HOSTS) or []
-        if path == ["watch"]:
-            found = parse_qs(parts.query).get("v", [""])[0]
-        else:
-            found = path[1] if len(path) == 2 and path[0] in ("shorts", "embed", "live") else ""
-    return found if _VIDEO.fullmatch(found) else None
+    minutes: dict[int, list[str]] = {}
+    for snippet in snippets:
+        minutes.setdefault(int(snippet.start) // _PARAGRAPH_SECONDS, []).append(" ".join(snippet.text.split()))
+    text = "\n\n".join(f"[{minute}:00] {' '.join(texts)}" for minute, texts in sorted(minutes.items()))
+    return Document(title or f"YouTube video {video}", text)
 
 
 def _session() -> Session:
@@ -114,10 +109,3 @@ def _session() -> Session:
     session = YouTubeSession()
     session.trust_env = False
     return session
-
-
-def _paragraphs(snippets: Iterable[Any]) -> str:
-    minutes: dict[int, list[str]] = {}
-    for snippet in snippets:
-        minutes.setdefault(int(snippet.start) // _PARAGRAPH_SECONDS, []).append(" ".join(snippet.text.split()))
-    return "\n\n".join(f"[{minute}:00] {' '.join(texts)}" for minute, texts in sorted(minutes.items()))
