@@ -89,6 +89,14 @@ def test_a_cut_begins_with_the_heading_of_its_section_and_never_inside_code():
     assert excerpt(text, ["step_5"], 60).startswith("```py\nstep_0()")
 
 
+def test_code_that_does_not_fit_is_cut_where_a_sentence_announces_it():
+    code = "```py\n" + "\n".join(f"step_number_{n}()" for n in range(80)) + "\n```"
+    cut = excerpt(f"## Stopping\n\nTo stop, call this:\n\n{code}", ["stop"], 150)
+    assert cut.startswith("## Stopping\n\nTo stop, call this:\n\n```py\nstep_number_0()\n")
+    assert cut.endswith(f"()\n```\n\n{NOTE}")
+    assert estimate_tokens(cut) <= 150
+
+
 def test_links_are_shown_without_their_addresses_except_in_code():
     text = "Use [`run`](https://x.example/run) here.\n\n```\n[a](b)\n```\n\n[End](https://x.example)"
     assert without_links(text) == "Use `run` here.\n\n```\n[a](b)\n```\n\nEnd"

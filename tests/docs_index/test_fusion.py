@@ -41,6 +41,13 @@ def test_a_chunk_that_words_and_vectors_find_comes_first():
     assert rank_pages(QUERY, chunks(10, 20), chunks(20, 30), [], {})[0].page_id == 2
 
 
+def test_a_question_is_answered_by_a_guide_rather_than_by_a_reference_that_is_as_good():
+    found = chunks(30, 10, 20)
+    facts = {id_: PageFacts("A", path, 1) for id_, path in ((3, "a.html"), (1, "ref/a.html"), (2, "howto/b.html"))}
+    for asked, order in (("how to wait", [3, 2, 1]), ("waiting", [3, 1, 2]), ("how to wait in ref", [1, 3, 2])):
+        assert [page.page_id for page in rank_pages(parse(asked), found, [], [], facts)] == order
+
+
 def test_the_definition_of_a_certain_name_comes_first_however_often_others_use_it():
     query = parse("asyncio.timeout in a loop")
     pages = rank_pages(query, chunks(10, 11, 12, 13), chunks(10, 11, 12), [match("asyncio.timeout", 90)], {})

@@ -166,6 +166,27 @@ async def test_the_beginning_of_a_page_is_shown_where_it_is_as_good_as_the_best_
     assert found.url == f"{BASE}a.html#s2"
 
 
+async def test_the_section_with_the_words_of_the_query_in_its_heading_is_shown_from_there(docs, ranker):
+    id_ = await version(docs)
+    rest = "Remember to mark the filter as safe when you write custom filters."
+    own = "## Writing custom filters\n\nDecorate a function:\n\n```\n@register.filter\n```"
+    draft = page(f"{BASE}a.html", f"The end of tags.\n\n{own}", rest, title="Extending", headings=("Extending",))
+    await commit(docs, id_, draft)
+    (found,) = await ranker.search("how do I write a custom filter", None, await docs.versions())
+    assert found.content.startswith("## Writing custom filters")
+    assert rest in found.content
+
+
+async def test_the_beginning_of_a_section_is_shown_if_only_a_later_chunk_of_it_is_found(docs, ranker):
+    id_ = await version(docs)
+    texts = ("## Pausing\n\nHalt it at first.", "Then wait for long.", "Then wait for seconds until the tasks end.")
+    await commit(
+        docs, id_, page(f"{BASE}a.html", "Introduction.", *texts, title="Guide", headings=("Guide", "Pausing"))
+    )
+    (found,) = await ranker.search("seconds of pausing", None, await docs.versions())
+    assert found.content.startswith("## Pausing")
+
+
 async def test_a_section_with_more_words_of_the_query_is_shown_in_place_of_the_definition(docs, ranker):
     id_ = await version(docs)
     draft = page(

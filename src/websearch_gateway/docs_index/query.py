@@ -222,8 +222,15 @@ word counts by how few of the candidates have it in their titles: the name of th
 FOLDER_GAIN = 2
 """How many times as much a page scores in a top folder that the query names: `sqlite/` for "a SQLite table"."""
 
-AS_GOOD = 0.95
-"""A chunk with this share of the best one's score has the words of the query as well."""
+GUIDE_GAIN = 1.5
+"""How many times as much a guide scores for a question: a reference says what there is, not how it is used."""
+
+_GUIDE = re.compile(
+    r"(?:^|/)(?:how-?to|(?:user-?)?guides?|tutorials?|topics|patterns|faq|book|cookbook|recipes|examples?|learn|"
+    r"getting-started|quickstart|[a-z-]+-by-example)(?:/|\.|$)",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"\b(?:how|why|when|what|which|can i|should)\b", re.IGNORECASE)
 
 _PARTS = re.compile(r"\w(?:\.|::)\w")
 _SEPARATORS = ".:>#/"
@@ -236,7 +243,6 @@ class RankedPage:
 
     `relevance` is in 0..1: 1 where every ranking puts it first, at most .44 without a word of the query.
     `defined` are the symbols of the query that the page defines, with the chunk and anchor of the first.
-    `earliest` is the id of the first of the chunks that have the words of the query as well as the best one.
     """
 
     page_id: int
@@ -245,7 +251,6 @@ class RankedPage:
     score: float
     relevance: float
     defined: tuple[SymbolMatch, ...] = ()
-    earliest: int = 0
 
 
 def rank_pages(
@@ -281,7 +286,6 @@ def rank_pages(
     unasked = set() if asks_for_news(query.text) else news
     sizes = {page_id: page.chunks for page_id, page in facts.items()}
     gains = {} if query.is_names else _gains(query, facts)
-    by_words = {one.chunk_id: one.score for one in text}
     pages = [
         RankedPage(
             page_id=place[0],
@@ -293,7 +297,6 @@ def rank_pages(
             * (NEWS_SHARE if place[0] in unasked else 1),
             relevance=min(1.0, fused[found[0]] / best),
             defined=tuple(one for one in definitions if (one.page_id, one.version_id) == place),
-            earliest=min(one for one in found if by_words.get(one, 0) >= AS_GOOD * by_words.get(found[0], 0)),
         )
         for place, found in chunks.items()
     ]
@@ -307,9 +310,15 @@ def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
     weights = {term: log((len(facts) + 1) / (held[term] + 0.5)) for term in query_terms(query.text)}
     total = sum(weights.values()) or 1
     asked = set(words(query.text)) - STOP_WORDS
+    folders = {
+        id_: fold(unquote(page.path.partition("/")[0])) if "/" in page.path else "" for id_, page in facts.items()
+    }
+    named = asked.intersection(folders.values())
+    guided = not query.symbols and bool(_QUESTION.search(query.text))
     return {
         page_id: (1 + TITLE_GAIN * sum(weights[term] for term in weights.keys() & titles[page_id]) / total)
-        * (FOLDER_GAIN if "/" in page.path and fold(unquote(page.path.partition("/")[0])) in asked else 1)
+        * (FOLDER_GAIN if folders[page_id] in asked else 1)
+        * (GUIDE_GAIN if guided and _GUIDE.search(page.path) and (folders[page_id] in asked or not named) else 1)
         for page_id, page in facts.items()
     }
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, takewhile
+from math import log
 from operator import add
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote, urldefrag
+from urllib.parse import quote, urldefrag
 
-from websearch_gateway.docs_index.models import Chunk, ScoredChunk, SiteVersion, TextQuery
+from websearch_gateway.docs_index.models import Chunk, ScoredChunk, SiteVersion, SymbolMatch, TextQuery
 from websearch_gateway.docs_index.query import (
+    MOST_JUDGED,
     MOST_UNKNOWN,
     Query,
     RankedPage,
@@ -29,7 +31,14 @@ from websearch_gateway.docs_index.query import (
     spellings_near,
     words_of,
 )
-from websearch_gateway.docs_index.store.docs import SqlDocs, find_symbols, load_chunks, page_chunks, page_facts
+from websearch_gateway.docs_index.store.docs import (
+    SqlDocs,
+    find_symbols,
+    load_chunks,
+    page_chunks,
+    page_facts,
+    section_starts,
+)
 from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.chunk import window
@@ -65,8 +74,14 @@ MOST_TITLES = 0.15
 LEAST_TEXT, ENOUGH_TEXT = 40, 150
 """A result with fewer tokens of text is named only. One with fewer than enough gets the next text of its page."""
 
-MOST_COMPARED = 2
-"""The most further chunks of a page that are considered for showing."""
+MOST_COMPARED = 3
+"""The most chunks found of a page that are considered for showing."""
+
+CODE_GAIN, BEST_GAIN, MIDDLE_LOSS = 0.3, 0.3, 0.5
+"""What a section scores for code and for a chunk that ranks high, and what it loses if it begins in the middle of
+another one. All words of the query score 1, in its heading 2."""
+SEEN_CHARS = 1_400
+"""The length of a section that may be shown: what comes later in it does not make it a better answer."""
 
 SPARE = 5
 """This many more pages than results are considered, since some are only lists of links."""
@@ -80,11 +95,14 @@ Reorder = Callable[[str, Sequence[str]], Awaitable[Sequence[int]]]
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A result before its text is cut. `names` are the names that its chunk defines."""
+    """A result before its text is cut. `names` are the names that its chunk defines. `start` is where in the chunk the
+    section begins that is shown; None if a definition was not found in it.
+    """
 
     hit: DocsHit
     chunk: Chunk
     names: tuple[str, ...]
+    start: int | None
 
 
 class Ranker:
@@ -156,27 +174,26 @@ class Ranker:
         chunks = {
             chunk.id: chunk for chunk in load_chunks(db, [_best_chunk(query, page) for page in first], with_text=False)
         }
-        groups: dict[tuple[str, str], list[tuple[RankedPage, Chunk]]] = {}
+        groups: dict[tuple[str, str], list[_Shown]] = {}
         for page in first:
             chunk = chunks.get(_best_chunk(query, page))  # None if it was removed after the vectors were compared
             if chunk and self._is_open(chunk.url):
                 key = by_id[page.version_id].name, _FORMAT.sub("", chunk.path)
-                groups.setdefault(key, []).append((page, chunk))
-        ordered: list[list[tuple[RankedPage, Chunk]]] = []
-        last: list[list[tuple[RankedPage, Chunk]]] = []
+                groups.setdefault(key, []).append((page, chunk, 0))
+        ordered: list[list[_Shown]] = []
+        last: list[list[_Shown]] = []
         for group in list(groups.values()):
             if len(ordered) == limit:
                 break
             group.sort(key=lambda one: place[one[0].version_id])
             if len(ordered) < shown:  # reading a text costs more than finding it
-                page, _ = group[0]
-                group[0] = page, _chunk_to_show(db, query, page)
+                group[0] = _section_to_show(db, query, group[0][0])
             (last if is_navigation(group[0][1].content) else ordered).append(group)
         found = []
         relevance = 1.0
         for group in [*ordered, *last][:limit]:
-            relevance = min(relevance, max(page.relevance for page, _ in group))
-            found.append(_candidate(group, [by_id[page.version_id] for page, _ in group], relevance))
+            relevance = min(relevance, max(page.relevance for page, *_ in group))
+            found.append(_candidate(group, [by_id[page.version_id] for page, *_ in group], relevance))
         return found
 
 
@@ -240,25 +257,81 @@ def _by_text(db: Database, query: Query, versions: Sequence[int], most: int) -> 
     return [*with_all, *(one for one in with_some if one.chunk_id not in known)]
 
 
-def _chunk_to_show(db: Database, query: Query, page: RankedPage) -> Chunk:
-    """The chunk that defines a name in the query, unless another one has more words of the query; else the first of the
-    page if it is as good as the best; else the best that is no list of links.
+_Shown = tuple[RankedPage, Chunk, int | None]
+"""A page, the chunk of it to show, and where in it to begin."""
+
+
+def _section_to_show(db: Database, query: Query, page: RankedPage) -> _Shown:
+    """The section that answers the query best.
+
+    A definition of a name in the query, unless another chunk has more words of the query; else, of the chunks found
+    and those in which the sections around the best one begin, the section with the most words of the query in its
+    heading and its text, rather one with code.
     """
-    defined = [one.chunk_id for one in page.defined]
+    terms = query_terms(query.text)
     best = _best_chunk(query, page)
-    others = [id_ for id_ in page.chunk_ids if id_ != best][:MOST_COMPARED]
-    if page.defined and others and len(query.phrases) > 1:
-        both, terms = load_chunks(db, [best, others[0]]), set(query_terms(query.text))
+    ids = list(dict.fromkeys((best, *page.chunk_ids)))[:MOST_COMPARED]
+    if page.defined:
+        both = load_chunks(db, ids[: min(2, len(query.phrases))])
         texts = (" ".join((*one.heading_path, one.content)) for one in both)
-        held = [len(terms.intersection(one)) for one in tokens_of_each(texts)]
-        return both[held.index(max(held))]
-    ids = [best] if best in (page.earliest, *defined) else [page.earliest, best]
+        held = [len(set(terms).intersection(one)) for one in tokens_of_each(texts)]
+        chunk = both[held.index(max(held))]
+        return page, chunk, _definition_start(chunk, [one for one in page.defined if one.chunk_id == chunk.id])
     loaded = load_chunks(db, ids)
-    first, found = loaded[0], loaded[-1]
-    if first.ordinal == 0 and not is_navigation(first.content):
-        return first  # it introduces the page
-    if is_navigation(found.content):
-        return next((one for one in load_chunks(db, others) if not is_navigation(one.content)), found)
+    known = {one.id for one in loaded}
+    loaded += [one for one in section_starts(db, loaded[0]) if one.id not in known]
+    chunk, start = _best_section(terms, [one for one in loaded if not is_navigation(one.content)] or loaded[:1])
+    return page, chunk, start
+
+
+def _definition_start(chunk: Chunk, defined: Sequence[SymbolMatch]) -> int | None:
+    """Where the part of a chunk begins that has the anchor of a definition, or its name in the heading."""
+    starts = {start: text for start, text, _ in _parts(chunk)}
+    anchors = {one.anchor for one in defined if one.anchor}
+    any_name = re.compile(rf"(?<![\w-])(?:{'|'.join(re.escape(one.name) for one in defined) or '(?!)'})(?![\w-])")
+    found = (start for start, anchor in ((0, chunk.anchor), *chunk.inner) if anchor in anchors and start in starts)
+    named = (start for start, text in starts.items() if any_name.search(chunk.content, start, text))
+    return next(chain(found, named), None)
+
+
+def _best_section(terms: Sequence[str], chunks: Sequence[Chunk]) -> tuple[Chunk, int]:
+    """The chunk and the start of the section that holds the most of the terms; each counts by how few hold it."""
+    found: list[tuple[Chunk, int, list[set[str]], float]] = []
+    for rank, chunk in enumerate(chunks):
+        text = chunk.content[:MOST_JUDGED]
+        held = [(match.start(), match[0].lower()) for match in _any_of(frozenset(terms)).finditer(text)]
+        for start, end, stop in takewhile(lambda part: part[0] < MOST_JUDGED, _parts(chunk)):
+            seen = max(end, min(stop, start + SEEN_CHARS))
+            score = CODE_GAIN * ("```" in text[start:seen]) + BEST_GAIN / (rank + 1)
+            score -= MIDDLE_LOSS * (not end and chunk.ordinal > 0)
+            words = [{word for at, word in held if start <= at < until} for until in (seen, end)]
+            found.append((chunk, start, words, score))
+    counts = Counter(word for _, _, (words, _), _ in found for word in words)
+    weights = {word: log((len(found) + 1) / (count + 0.5)) + LEAST_WEIGHT for word, count in counts.items()}
+    total = sum(weights.values()) or 1
+    chunk, start, *_ = max(
+        found, key=lambda one: one[3] + sum(weights[word] for words in one[2] for word in words) / total
+    )
+    return chunk, start
+
+
+def _parts(chunk: Chunk) -> list[tuple[int, int, int]]:
+    """The sections in a chunk, by their headings or the lines of definitions: where each begins, where its text begins
+    (0 if the chunk begins inside it), and where it ends, which is after the sections below it.
+    """
+    text = chunk.content
+    code = [(0, 0), *code_blocks(text)]
+    begins = [begin for begin, _ in code]
+    heads = {start: _DEFINITION_LEVEL for start, _ in chunk.inner if not text.startswith("|", start)}
+    if text.startswith("**"):
+        heads[0] = _DEFINITION_LEVEL
+    heads |= {match.start(): len(match[1]) for match in _HEADING.finditer(text)}
+    starts = [start for start in sorted(heads) if start >= code[max(0, bisect_left(begins, start) - 1)][1]]
+    found = [] if 0 in heads else [(0, 0, starts[0] if starts else len(text))]
+    for place, start in enumerate(starts):
+        after = (other for other in starts[place + 1 :] if heads[other] <= heads[start])
+        end = text.find("\n", start)
+        found.append((start, len(text) if end < 0 else end, next(after, len(text))))
     return found
 
 
@@ -275,7 +348,7 @@ def _fit(db: Database, found: Sequence[_Candidate], query: Query, most: int) -> 
     titles = sum(_json_tokens(one.model_dump()) for one in rest)
     shares = share_out(overheads, wants, most - min(titles, int(MOST_TITLES * most)))
     results = [
-        one.hit.model_copy(update={"content": _cut_to_share(one, terms, share), "url": _url(one, terms)})
+        one.hit.model_copy(update={"content": _cut_to_share(one, terms, share)})
         for one, share in zip(told, shares, strict=False)
     ]
     rest = [*(_more(one.hit) for one in told[len(results) :]), *rest]
@@ -285,10 +358,10 @@ def _fit(db: Database, found: Sequence[_Candidate], query: Query, most: int) -> 
 
 
 def _extended(db: Database, one: _Candidate) -> _Candidate:
-    """A candidate without link addresses, a definition from its own line on. A short one is given the next text of its
-    page, the last of a page the text before it.
+    """A candidate without link addresses, from its section on. A short one is given the next text of its page, the last
+    of a page the text before it.
     """
-    text = without_links(one.chunk.content[_definition_start(one) or 0 :])
+    text = without_links(one.chunk.content[one.start or 0 :])
     if estimate_tokens(text) < ENOUGH_TEXT:
         page_id, place = one.chunk.page_id, one.chunk.ordinal
         if after := page_chunks(db, page_id, place + 1, place + 2):
@@ -300,20 +373,6 @@ def _extended(db: Database, one: _Candidate) -> _Candidate:
 
 def _texts(chunks: Sequence[Chunk]) -> list[str]:
     return [without_links(one.content) for one in chunks if not is_navigation(one.content)]
-
-
-def _definition_start(one: _Candidate) -> int | None:
-    """Where the chunk defines the name that its result is for; None if that is not known, or inside code or a table."""
-    content, anchor = one.chunk.content, unquote(urldefrag(one.hit.url).fragment)
-    places = {one.chunk.anchor: 0} | {name: offset for offset, name in reversed(one.chunk.inner)}
-    start = places.get(anchor) if one.names else None
-    if (
-        start is None
-        or content.startswith("|", start)
-        or any(begin < start < end for begin, end in code_blocks(content))
-    ):
-        return None
-    return start
 
 
 def _read(one: _Candidate) -> str:
@@ -328,16 +387,7 @@ def _cut_to_share(one: _Candidate, terms: Sequence[str], share: int) -> str:
     if cost <= share:
         return text
     room = share * estimate_tokens(text) // cost - 1
-    return excerpt(text, terms, room, one.names) if _definition_start(one) is None else excerpt(text, (), room)
-
-
-def _url(one: _Candidate, terms: Sequence[str]) -> str:
-    """The address of the shown part: of the definition, or of the section with most words of the query."""
-    if one.hit.url != one.chunk.url or not one.chunk.inner:
-        return one.hit.url
-    place = place_of(one.chunk.content, terms, one.names)
-    anchor = next((anchor for offset, anchor in reversed(one.chunk.inner) if offset <= place), one.chunk.anchor)
-    return _with_anchor(one.chunk.url, anchor)
+    return excerpt(text, terms, room, one.names) if one.start is None or not one.names else excerpt(text, (), room)
 
 
 def _more(hit: DocsHit) -> DocsMore:
@@ -361,13 +411,12 @@ def _best_chunk(query: Query, page: RankedPage) -> int:
     return match.chunk_id if match else page.chunk_ids[0]
 
 
-def _candidate(
-    group: Sequence[tuple[RankedPage, Chunk]], versions: Sequence[SiteVersion], relevance: float
-) -> _Candidate:
+def _candidate(group: Sequence[_Shown], versions: Sequence[SiteVersion], relevance: float) -> _Candidate:
     """The first of several versions of a page, and the links to the others."""
-    page, chunk = group[0]
+    page, chunk, start = group[0]
     defined = [match for match in page.defined if match.chunk_id == chunk.id]
-    anchor = next((match.anchor for match in defined if match.anchor), "")
+    before = (anchor for offset, anchor in reversed(chunk.inner) if offset <= (start or 0))
+    anchor = next((match.anchor for match in defined if match.anchor), "") or next(before, "")
     hit = DocsHit(
         content=chunk.content,
         url=_with_anchor(chunk.url, anchor) if anchor else chunk.url,
@@ -379,15 +428,19 @@ def _candidate(
         section_id=chunk.section_id,
         also_in=tuple(
             DocsOtherVersion(site_version=version.label, url=other.url, section_id=other.section_id)
-            for (_, other), version in zip(group[1:], versions[1:], strict=True)
+            for (_, other, _), version in zip(group[1:], versions[1:], strict=True)
             if version.id != page.version_id
         ),
         fetched_at=datetime.fromtimestamp(chunk.fetched_at, UTC).isoformat(timespec="seconds"),
     )
     forms = [form for match in defined for form in (match.name, match.name.rpartition(".")[2])]
-    return _Candidate(hit, chunk, tuple(forms))
+    return _Candidate(hit, chunk, tuple(forms), start)
 
 
+_HEADING = re.compile(r"^ {0,3}(#{1,6}) ", re.MULTILINE)
+_DEFINITION_LEVEL = 7
+"""Below every heading."""
+LEAST_WEIGHT = 0.1
 _FORMAT = re.compile(r"(?:(?:^|(?<=/))index)?(?:\.(?:html?|md|mdx|rst|txt))*$")
 _FRAGMENT = "!$&'()*+,;=:@/?-._~"  # RFC 3986, section 3.5
 
@@ -433,6 +486,9 @@ def share_out(overheads: Sequence[int], wants: Sequence[int], most: int) -> list
     return shares
 
 
+LEAST_CODE = 80
+"""With fewer tokens left, a code block that does not fit is left out."""
+
 NOTE = "[Cut: read_docs with the section_id gives all of it.]"
 
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
@@ -470,8 +526,11 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     # Split lazily, only as many blocks as fit: finding sentences takes most of the time.
     after = chain(own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block)))
     before_last = end
-    for _, stop in after:  # text after the best sentence is more useful than text before it
+    for begin, stop in after:  # text after the best sentence is more useful than text before it
         if estimate_tokens(markdown[start:stop]) > room:
+            left = most_tokens - estimate_tokens(markdown[start:begin])
+            if left >= LEAST_CODE and _FENCE.match(markdown, begin):
+                return markdown[start:begin] + _cut(markdown, begin, left - estimate_tokens(f"\n\n{NOTE}"))
             if markdown.endswith(":", start, end):  # without the code or list that it announces
                 end = before_last
             break
@@ -482,12 +541,6 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
             break
         start = min(start, begin)
     return f"{markdown[start:end]}\n\n{NOTE}"
-
-
-def place_of(markdown: str, terms: Collection[str], names: Collection[str] = ()) -> int:
-    """Where the block begins that has most of `terms`."""
-    spans = [(block.start, block.end) for block in blocks(markdown)]
-    return spans[_best(markdown, spans, terms, names)][0] if spans else 0
 
 
 def without_links(markdown: str) -> str:
@@ -568,10 +621,13 @@ def _best(markdown: str, spans: Sequence[tuple[int, int]], terms: Collection[str
     return max(range(len(score)), key=lambda place: (score[place], -place))
 
 
+_STEM_END = re.compile(r"(?<=..)i$|(?<=....)e$")
+
+
 @lru_cache(maxsize=64)
 def _any_of(terms: frozenset[str]) -> re.Pattern[str]:
-    """Matches words that begin with these stems; a stem's last letter may differ (`query`, `queri`)."""
-    stems = [re.escape(term.removesuffix("i")) for term in sorted(terms, key=len, reverse=True)]
+    """Matches words that begin with these stems; a stem's last letter may differ (`query`, `queri`; `writing`)."""
+    stems = [re.escape(_STEM_END.sub("", term)) for term in sorted(terms, key=len, reverse=True)]
     spaced = [stem for stem in stems if stem.isascii()]
     unspaced = [stem for stem in stems if not stem.isascii()]
     spaced = [rf"(?<![^\W_])(?:{'|'.join(spaced)})"] if spaced else []

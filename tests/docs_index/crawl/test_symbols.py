@@ -72,6 +72,7 @@ def test_pages_of_javadoc_and_typedoc_define_their_class_and_its_members(title, 
 def test_every_form_of_an_option_is_a_symbol():
     assert named("-n") == [("-n", "option")]
     assert named("`-j njobs`\n`--jobs=njobs`") == [("-j", "option"), ("--jobs", "option")]
+    assert named("#### `-e`, `--inspect-brk[=[host:]port]`", "e") == [("-e", "option"), ("--inspect-brk", "option")]
     assert named("--[no-]verify") == [("--verify", "option"), ("--no-verify", "option")]
 
 

@@ -276,7 +276,9 @@ def _defines_nothing(markdown: str, start: int, end: int) -> bool:
 def _of_heading(line: str, anchor: str) -> Iterator[Found]:
     title = plain(line)
     yield from ((name, "heading") for name in _SPECIAL_NAME.findall(title))
-    if "." in anchor and (name := _named_by(anchor, title)):
+    if title.startswith("-"):
+        yield from ((name, "option") for name in _options(title))
+    elif "." in anchor and (name := _named_by(anchor, title)):
         yield name, "api"
     elif match := _CALL.fullmatch(title):
         yield match[1], "heading"

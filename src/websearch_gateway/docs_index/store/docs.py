@@ -30,6 +30,7 @@ from websearch_gateway.docs_index.store.database import (
     unpack_vectors,
 )
 from websearch_gateway.docs_index.store.pages import (
+    HEADING_SEPARATOR,
     Pages,
     PreparedPage,
     commit,
@@ -87,6 +88,15 @@ def page_chunks(db: Database, page_id: int, start: int = 0, stop: int | None = N
     where = "WHERE page_id = ? AND ordinal >= ? AND ordinal < ? ORDER BY ordinal"
     most = MOST_CHUNKS if stop is None else stop
     return _chunks(db, db.execute(f"{_CHUNK} {where}", (page_id, start, most)).fetchall())
+
+
+def section_starts(db: Database, chunk: Chunk) -> list[Chunk]:
+    """The first chunk of its page, and of each section that a chunk is in, the innermost first."""
+    path = chunk.heading_path
+    stored = [HEADING_SEPARATOR.join(path[:depth]) for depth in range(1, len(path) + 1)]
+    starts = f"SELECT min(ordinal) FROM chunks WHERE page_id = ? AND headings IN ({marks(stored)}) GROUP BY headings"
+    where = f"WHERE page_id = ? AND (ordinal = 0 OR ordinal IN ({starts})) ORDER BY ordinal DESC"
+    return _chunks(db, db.execute(f"{_CHUNK} {where}", (chunk.page_id, chunk.page_id, *stored)).fetchall())
 
 
 def _chunks(db: Database, rows: Sequence[tuple[Any, ...]], *, with_text: bool = True) -> list[Chunk]:
