@@ -20,7 +20,6 @@ from websearch_gateway.text.notes import UNSEEN_LEFT_OUT
 from websearch_gateway.text.sanitise import reads_like_orders
 
 if TYPE_CHECKING:
-    from lxml.etree import XPath
     from lxml.html import HtmlElement
 
 
@@ -389,19 +388,14 @@ def classes_of(element: HtmlElement) -> list[str]:
 
 def text_chars(element: HtmlElement) -> int:
     """The number of characters in an element, without blanks and scripts."""
+    from lxml import etree
+
     scripts = sum(_chars(part.text) for part in element.iter(*NEVER_TEXT) if part.text)
-    return int(_length()(element)) - scripts
+    return _chars(etree.tostring(element, method="text", encoding="unicode", with_tail=False)) - scripts
 
 
 def _chars(text: str) -> int:
     return len("".join(text.split()))
-
-
-@lru_cache(maxsize=1)
-def _length() -> XPath:
-    from lxml import etree
-
-    return etree.XPath("string-length(translate(., ' \t\r\n', ''))")
 
 
 def is_short(element: HtmlElement, most: int) -> bool:
