@@ -38,21 +38,6 @@ def test_code_with_fences_stays_code() -> None:
     assert read(code("'''\n```\n'''")) == "````python\n'''\n```\n'''\n````"
 
 
-def test_notebooks_of_version_3_are_read() -> None:
-    value = {
-        "worksheets": [
-            {
-                "cells": [
-                    {"cell_type": "heading", "level": 2, "source": "Nets"},
-                    {"cell_type": "code", "input": "1", "outputs": [{"output_type": "pyout", "text": "1"}]},
-                ]
-            }
-        ]
-    }
-    text = notebook(json.dumps(value).encode(), "https://example.com/a", "").markdown
-    assert text == "## Nets\n\n```python\n1\n```\n\n```\n1\n```"
-
-
 def test_an_endless_output_is_cut() -> None:
     text = read(code("x", {"output_type": "stream", "text": "a\n" * LONGEST_OUTPUT}))
     assert len(text) < LONGEST_OUTPUT + 200

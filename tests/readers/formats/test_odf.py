@@ -72,7 +72,7 @@ def test_footnotes_pictures_and_changes() -> None:
     assert read(body) == "Heavy[^1]\n\n[Image: A buoy]\n\nBoxed\n\n[^1]: A ton."
 
 
-def test_slides_have_titles_notes_and_charts() -> None:
+def test_slides_have_titles_and_notes() -> None:
     frame = (
         '<draw:frame presentation:class="{}" svg:x="1cm" svg:y="{}cm">'
         "<draw:text-box><text:p>{}</text:p></draw:text-box></draw:frame>"
@@ -82,19 +82,11 @@ def test_slides_have_titles_notes_and_charts() -> None:
         + frame.format("outline", 4, "Upper")
         + frame.format("title", 1, "Port")
         + frame.format("footer", 9, "Port Ltd")
-        + '<draw:frame svg:x="1cm" svg:y="12cm"><draw:object xlink:href="./Object 1"/></draw:frame>'
         + f"<presentation:notes>{frame.format('notes', 1, 'Greet them.')}</presentation:notes>"
     )
-    cells = "".join(f"<table:table-cell><text:p>{text}</text:p></table:table-cell>" for text in ("East", "7"))
-    chart = (
-        '<x xmlns:chart="urn:oasis:names:tc:opendocument:xmlns:chart:1.0" '
-        'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '
-        'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><chart:chart><chart:title><text:p>Boats</text:p>'
-        f"</chart:title><table:table><table:table-row>{cells}</table:table-row></table:table></chart:chart></x>"
-    )
-    body = open_document("presentation", f"<draw:page>{page}</draw:page>", parts={"Object 1/content.xml": chart})
+    body = open_document("presentation", f"<draw:page>{page}</draw:page>")
     assert zipped(body, "https://example.com/a", "").markdown == (
-        "## Port\n\nUpper\n\nLower\n\n**Chart: Boats**\n\n| East | 7 |\n| --- | --- |\n\n### Notes\n\nGreet them."
+        "## Port\n\nUpper\n\nLower\n\n### Notes\n\nGreet them."
     )
 
 

@@ -31,15 +31,15 @@ def test_each_page_has_its_number() -> None:
     assert page.anchors == ((0, "page=1"), (page.markdown.index("*Page 3*"), "page=3"))
 
 
-def test_the_outline_gives_the_headings() -> None:
-    """A heading stands where the page has it, with any number; one that the page spells otherwise, at the top."""
-    body = written(
-        ["Preface.", "1.2 High Water", "It rises."],
-        ["It falls."],
-        outline=[("High water", 0), ("Low water", 1)],
-    )
+def test_the_outline_makes_headings_of_paragraphs_with_its_words() -> None:
+    """With any number; in a page that spells a heading otherwise, it is an ordinary paragraph."""
+    pages = [
+        at(20, 280, "Preface.") + at(20, 250, "1.2 High Water") + at(20, 220, "It rises."),
+        at(20, 280, "It falls."),
+    ]
+    body = drawn(*pages, outline=[("High water", 0), ("Low water", 1)])
     assert pdf(body, URL, "").markdown == (
-        "*Page 1*\n\nPreface.\n\n## High water\n\nIt rises.\n\n*Page 2*\n\n### Low water\n\nIt falls."
+        "*Page 1*\n\nPreface.\n\n## 1.2 High Water\n\nIt rises.\n\n*Page 2*\n\nIt falls."
     )
 
 
@@ -51,6 +51,15 @@ def test_a_pdf_without_a_title_is_named_after_its_file() -> None:
 def test_a_damaged_pdf_is_refused(body: bytes) -> None:
     with pytest.raises(SearchFetchError, match="damaged"):
         pdf(body, URL, "")
+
+
+def test_a_pdf_that_needs_a_password_is_encrypted() -> None:
+    """Of RC4 with 40 bits (ISO 32000-1, 7.6.3); no password has this check value, so the empty one does not either."""
+    lock = b"/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<" + b"4f" * 32 + b">/U<" + b"55" * 32 + b">>>/ID[<01><02>]"
+    body = drawn(at(20, 200, "Words")).replace(b"trailer<<", b"trailer<<" + lock)
+    with pytest.raises(SearchFetchError, match="password") as caught:
+        pdf(body, URL, "")
+    assert caught.value.details["reason"] == "encrypted"
 
 
 def test_a_pdf_without_text_is_a_scan() -> None:

@@ -97,6 +97,15 @@ class TestWithTheExtra:
         assert page.markdown.count("## ") == MOST_SHEETS
         assert page.warnings == (f"Only the first {MOST_SHEETS:,} of {MOST_SHEETS + 5:,} sheets were read.",)
 
+    @pytest.mark.parametrize("far", ["XFD1048576", "ZZ1048576"])
+    def test_a_cell_at_the_end_of_a_sheet_does_not_cost_the_others(self, far: str) -> None:
+        """The library would need 550 GB for the rectangle of these cells."""
+        rows = f'<row r="1">{cell("A1", "Port")}{cell("C1", "Fee")}</row><row r="1048576">{cell(far, "far")}</row>'
+        page = zipped(sheets(rows, f'<row r="1">{cell("A1", "other")}</row>'), URL, "")
+        assert "| Port |  | Fee |" in page.markdown
+        assert "| other |" in page.markdown
+        assert page.warnings == ("Cells far away from the first ones were left out.",)
+
     def test_a_damaged_workbook_is_refused(self) -> None:
         with pytest.raises(SearchFetchError, match="damaged"):
             workbook(b"PK\x03\x04 no workbook")

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any
 
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.package import Package, encrypted, inside, workbook
-from websearch_gateway.readers.formats.rendering import Builder, Cell, figure, markdown_of
+from websearch_gateway.readers.formats.package import Package, encrypted, workbook
+from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of
 
 MOST_REPEATED = 1_000
 """The most columns and rows that a repeated cell or row stands for: programs repeat empty ones up to the last row."""
@@ -23,7 +23,7 @@ _MOST_PARENTS = 10
 _NAMES = "urn:oasis:names:tc:opendocument:xmlns:"
 _OFFICE, _TEXT, _TABLE, _DRAW = (f"{{{_NAMES}{name}:1.0}}" for name in ("office", "text", "table", "drawing"))
 _STYLE, _FO, _SVG = (f"{{{_NAMES}{name}:1.0}}" for name in ("style", "xsl-fo-compatible", "svg-compatible"))
-_PRESENTATION, _CHART = (f"{{{_NAMES}{name}:1.0}}" for name in ("presentation", "chart"))
+_PRESENTATION = f"{{{_NAMES}presentation:1.0}}"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _SKIPPED = frozenset(
@@ -50,9 +50,10 @@ class _Style:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads one document. `notes` are the bodies of its footnotes and endnotes."""
+    """Reads one document. `numbered` says which levels of a style of lists have numbers; `notes` are the bodies of its
+    footnotes and endnotes.
+    """
 
-    package: Package
     styles: dict[str, _Style]
     numbered: dict[str, list[bool]]
     notes: list[Any] = field(default_factory=list)
@@ -107,12 +108,11 @@ class _Reader:
 
     def _paragraph(self, element: Any, block: Any, builder: Builder) -> None:
         frames: list[Any] = []
-        for text, marks in self._inline(element, (), frames):
-            builder.text(block, text, marks)
+        builder.texts(block, self._inline(element, (), frames))
         for frame in frames:
             self._frame(frame, builder)
 
-    def _inline(self, element: Any, marks: tuple[str, ...], frames: list[Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def _inline(self, element: Any, marks: tuple[str, ...], frames: list[Any]) -> Iterator[Text]:
         """The texts of a paragraph with their marks; its frames go to `frames`."""
         if element.text:
             yield " ".join(element.text.split("\n")), marks
@@ -144,25 +144,12 @@ class _Reader:
     def _frame(self, frame: Any, builder: Builder) -> None:
         """A picture by its name; a text box, a shape or a table by its text."""
         image = frame.find(f"{_DRAW}image")
-        chart = frame.find(f"{_DRAW}object")
-        if chart is not None:
-            self._chart(chart.get(_XLINK, ""), builder)
         words = frame.findtext(f"{_SVG}desc") or frame.findtext(f"{_SVG}title") or ""
-        is_preview = chart is not None or frame.find(f"{_TABLE}table") is not None
+        is_preview = frame.find(f"{_DRAW}object") is not None or frame.find(f"{_TABLE}table") is not None
         if image is not None and (words or not is_preview):
             name = image.get(_XLINK, "").rpartition("/")[2]
             builder.text(builder.block("p"), figure(words, name))
         self.blocks([one for one in frame if one is not image], builder)
-
-    def _chart(self, address: str, builder: Builder) -> None:
-        """The title and the numbers of an embedded chart; the text of any other object."""
-        root = self.package.xml(f"{inside('', address)}/content.xml") if address else None
-        chart = next(root.iter(f"{_CHART}chart"), None) if root is not None else None
-        if chart is not None:
-            title = chart.find(f"{_CHART}title")
-            words = "" if title is None else " ".join("".join(title.itertext()).split())
-            builder.text(builder.block("p"), f"Chart: {words}" if words else "Chart", ("strong",))
-            self.blocks(chart.iterchildren(f"{_TABLE}table"), builder)
 
     def _rows(self, table: Any) -> Iterator[list[Cell]]:
         """The cells of each row; a cell that spans several rows is named again in those below."""
@@ -197,29 +184,28 @@ class _Reader:
         return "\n\n".join(written)
 
 
-def odt(package: Package, url: str) -> Extracted:
+def odt(package: Package, body: bytes) -> Extracted:
     """A text document without its headers, footers, comments and deleted text.
 
     Raises:
         SearchFetchError: it is locked with a password.
     """
-    reader, body = _opened(package, "text")
+    reader, content = _opened(package, "text")
     builder = Builder()
-    reader.blocks(body, builder)
+    reader.blocks(content, builder)
     text = f"{markdown_of(builder)}\n\n{reader.footnotes()}".strip()
     return Extracted(_title(package) or builder.first_heading(), text, None)
 
 
-def odp(package: Package, url: str) -> Extracted:
+def odp(package: Package, body: bytes) -> Extracted:
     """A presentation: each slide under its title, with its notes.
 
     Raises:
         SearchFetchError: it is locked with a password.
     """
-    reader, body = _opened(package, "presentation")
+    reader, content = _opened(package, "presentation")
     builder = Builder()
-    pages = (one for one in body if one.tag == f"{_DRAW}page")
-    for number, page in enumerate(pages, 1):
+    for number, page in enumerate((one for one in content if one.tag == f"{_DRAW}page"), 1):
         frames = [one for one in page if one.get(f"{_PRESENTATION}class") not in _REPEATED]
         title = next((one for one in frames if one.get(f"{_PRESENTATION}class") == "title"), None)
         words = "" if title is None else " ".join(" ".join(title.itertext()).split())
@@ -252,7 +238,7 @@ def ods(package: Package, body: bytes) -> Extracted:
         root = package.xml("content.xml")
         for sheet in root.iter(f"{_TABLE}table") if root is not None else ():
             merged[sheet.get(f"{_TABLE}name", "")] = list(_merged(sheet))
-    return workbook(body, merged)
+    return workbook(body, merged=merged)
 
 
 def _merged(sheet: Any) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
@@ -269,12 +255,23 @@ def _merged(sheet: Any) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
         at += _number(row, "rows-repeated", 1 << 20)
 
 
+KINDS = {"text": odt, "presentation": odp, "spreadsheet": ods}
+
+
 def _opened(package: Package, kind: str) -> tuple[_Reader, Any]:
     _check_open(package)
     content = package.xml("content.xml")
     body = content.find(f"{_OFFICE}body/{_OFFICE}{kind}") if content is not None else None
     roots = [root for root in (content, package.xml("styles.xml")) if root is not None]
-    return _Reader(package, _styles(roots), _numbered(roots)), () if body is None else body
+    numbered = {
+        one.get(f"{_STYLE}name", ""): [
+            level.tag == f"{_TEXT}list-level-style-number" and bool(level.get(f"{_STYLE}num-format"))
+            for level in islice(one, 10)
+        ]
+        for root in roots
+        for one in root.iter(f"{_TEXT}list-style")
+    }
+    return _Reader(_styles(roots), numbered), () if body is None else body
 
 
 def _check_open(package: Package) -> None:
@@ -291,32 +288,18 @@ def _title(package: Package) -> str:
 def _styles(roots: list[Any]) -> dict[str, _Style]:
     styles: dict[str, _Style] = {}
     for one in (one for root in roots for one in root.iter(f"{_STYLE}style")):
-        properties = one.find(f"{_STYLE}text-properties")
-        marks: list[str] = []
-        hidden = False
-        if properties is not None:
-            hidden = properties.get(f"{_TEXT}display") == "none"
-            marks += ["strong"] if properties.get(f"{_FO}font-weight") == "bold" else []
-            marks += ["em"] if properties.get(f"{_FO}font-style") == "italic" else []
-            marks += ["del"] if properties.get(f"{_STYLE}text-line-through-style", "none") != "none" else []
-        if one.get(f"{_STYLE}name", "").lower().startswith(_CODE):
-            marks = ["code"]
-        styles.setdefault(
-            one.get(f"{_STYLE}name", ""), _Style(tuple(marks), one.get(f"{_STYLE}parent-style-name", ""), hidden)
-        )
+        name, said = one.get(f"{_STYLE}name", ""), one.find(f"{_STYLE}text-properties")
+        marks: tuple[str, ...] = ()
+        if name.lower().startswith(_CODE):
+            marks = ("code",)
+        elif said is not None:
+            bold = said.get(f"{_FO}font-weight") == "bold"
+            italic = said.get(f"{_FO}font-style") == "italic"
+            struck = said.get(f"{_STYLE}text-line-through-style", "none") != "none"
+            marks = tuple(mark for is_on, mark in ((bold, "strong"), (italic, "em"), (struck, "del")) if is_on)
+        hidden = said is not None and said.get(f"{_TEXT}display") == "none"
+        styles.setdefault(name, _Style(marks, one.get(f"{_STYLE}parent-style-name", ""), hidden))
     return styles
-
-
-def _numbered(roots: list[Any]) -> dict[str, list[bool]]:
-    """For each style of lists, which of its levels are numbered."""
-    return {
-        one.get(f"{_STYLE}name", ""): [
-            level.tag == f"{_TEXT}list-level-style-number" and bool(level.get(f"{_STYLE}num-format"))
-            for level in islice(one, 10)
-        ]
-        for root in roots
-        for one in root.iter(f"{_TEXT}list-style")
-    }
 
 
 def _number(element: Any, name: str, most: int) -> int:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.package import A, Package, embedded, picture, write_embedded
-from websearch_gateway.readers.formats.rendering import Builder, markdown_of
+from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, markdown_of
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -22,23 +22,22 @@ _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _VAL = f"{W}val"
 _SMALL = 4
 """Text of at most this size (half points) is not read by people."""
-_MOST_STYLES = 50
-"""The longest chain of styles that are based on each other."""
+_BODY_TEXT = 9
+"""The outline level of what is no heading."""
 _DEEPER = re.compile(r"list (?:bullet|number) ([2-9])", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _CODE = re.compile(r"(?:source ?code|code|html preformatted|preformatted text|plain text)\b", re.IGNORECASE)
 _CODE_WORDS = re.compile(r"(?:verbatim char|html code|inline code|code char|source text)", re.IGNORECASE)
-_ORDERED = frozenset(("bullet", "none", ""))
+_UNORDERED = ("bullet", "none", "")
 _SKIPPED = frozenset(f"{W}{name}" for name in ("del", "moveFrom", "sectPr", "pPr", "rPr", "tblPr", "tblGrid"))
 _FALLBACK = f"{_MC}Fallback"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Style:
-    """A paragraph or character style: its name, and what it says about the outline and lists."""
+    """What a style, or a paragraph with its style, says about the outline and lists. `name` is that of the style."""
 
     name: str = ""
-    based_on: str = ""
     outline: int | None = None
     list_id: str = ""
     list_level: int = 0
@@ -68,23 +67,24 @@ class _Reader:
 
     def _paragraph(self, element: Any, builder: Builder) -> None:
         properties = element.find(f"{W}pPr")
-        style, outline, list_id, level = self._described(properties)
-        name = style.name
-        if outline is not None:
-            block = builder.block(f"h{min(outline + 1, 6)}")
+        style = _Style()
+        if properties is not None:
+            style = _styled(properties, self.styles[_value(properties, "pStyle")])
+        name, level = style.name, style.list_level
+        if style.outline is not None and style.outline < _BODY_TEXT:
+            block = builder.block(f"h{min(style.outline + 1, 6)}")
         elif name.lower() == "title":
             block = builder.block("h1")
-        elif list_id and (formats := self.lists.get(list_id)):
+        elif formats := self.lists.get(style.list_id):
             deeper = _DEEPER.fullmatch(name)
             depth = max(level, int(deeper[1]) - 1 if deeper else 0)
-            block = builder.item(depth, is_ordered=formats.get(level, False), list_id=list_id)
+            block = builder.item(depth, is_ordered=formats.get(level, False), list_id=style.list_id)
         elif _CODE.match(name):
             block = builder.block("pre")
         else:
             block = builder.block("blockquote" if "quote" in name.lower() else "p")
         later: list[Any] = []
-        for text, marks in self._runs(element, later):
-            builder.text(block, text, marks)
+        builder.texts(block, self._runs(element, later))
         for box in later:
             if isinstance(box, tuple):
                 kind, part = box
@@ -92,25 +92,7 @@ class _Reader:
             else:
                 self.blocks(box, builder)
 
-    def _described(self, properties: Any) -> tuple[_Style, int | None, str, int]:
-        """The style, the outline level, the list and the level in it of a paragraph."""
-        found = _style_of(properties) if properties is not None else _Style()
-        style = self.styles[found.based_on]
-        chain, outline, list_id, level = style, found.outline, found.list_id, found.list_level
-        for _ in range(_MOST_STYLES):
-            if outline is None:
-                heading = _HEADING.fullmatch(chain.name)
-                outline = chain.outline if chain.outline is not None else int(heading[1]) - 1 if heading else None
-            if not list_id:
-                list_id, level = chain.list_id, chain.list_level
-            if not chain.based_on:
-                break
-            chain = self.styles[chain.based_on]
-        return style, outline if outline is None or 0 <= outline < 9 else None, list_id if list_id != "0" else "", level
-
-    def _runs(
-        self, parent: Any, later: list[Any], marks: tuple[str, ...] = ()
-    ) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def _runs(self, parent: Any, later: list[Any], marks: tuple[str, ...] = ()) -> Iterator[Text]:
         """The texts of a paragraph with their marks; text boxes, and charts as their kind and part, go to `later`."""
         for element in parent:
             tag = element.tag
@@ -124,10 +106,11 @@ class _Reader:
             elif tag not in _SKIPPED and tag != _FALLBACK:
                 yield from self._runs(element, later, marks)
 
-    def _run(self, run: Any, later: list[Any], marks: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def _run(self, run: Any, later: list[Any], marks: tuple[str, ...]) -> Iterator[Text]:
         properties = run.find(f"{W}rPr")
         if properties is not None:
-            if _is_hidden(properties):
+            size = _value(properties, "sz")
+            if _is_on(properties.find(f"{W}vanish")) or (size and _number(size, _SMALL + 1) <= _SMALL):
                 return
             marks = (*marks, *self._marks(properties))
         for element in run:
@@ -144,7 +127,8 @@ class _Reader:
                 key = ("footnotes" if "footnote" in tag else "endnotes", element.get(f"{W}id", ""))
                 yield f"[^{self.notes.setdefault(key, len(self.notes) + 1)}]", ()
             elif tag in (f"{W}drawing", f"{W}pict", f"{W}object", f"{_MC}AlternateContent"):
-                later += (box for box in element.iter(f"{W}txbxContent") if not _is_fallback(box))
+                boxes = element.iter(f"{W}txbxContent")
+                later += (box for box in boxes if next(box.iterancestors(_FALLBACK), None) is None)
                 later += embedded(element, self.relations)
                 yield picture(element, self.relations), ()
 
@@ -156,12 +140,12 @@ class _Reader:
             if _is_on(properties.find(W + name)):
                 yield mark
 
-    def _rows(self, table: Any) -> Iterator[list[tuple[Any, int, str]]]:
+    def _rows(self, table: Any) -> Iterator[list[Cell]]:
         """The cells of each row: the element, the columns that it spans, and "above" if it continues the one above."""
         for row in _within(table, f"{W}tr"):
             properties = row.find(f"{W}trPr")
             before = _value(properties, "gridBefore") if properties is not None else ""
-            cells: list[tuple[Any, int, str]] = [(None, 1, "")] * _number(before, 0)
+            cells: list[Cell] = [(None, 1, "")] * _number(before, 0)
             for cell in _within(row, f"{W}tc"):
                 properties = cell.find(f"{W}tcPr")
                 span, merge = 1, None
@@ -187,7 +171,7 @@ class _Reader:
         return "\n\n".join(written)
 
 
-def docx(package: Package, url: str) -> Extracted:
+def docx(package: Package) -> Extracted:
     """A Word document; text that Word does not show is left out, and so are headers and footers."""
     part = package.related("", "officeDocument") or "word/document.xml"
     root = package.xml(part)
@@ -220,41 +204,39 @@ class _Styles(dict[str, _Style]):
         self._elements = {one.get(f"{W}styleId", ""): one for one in elements}
 
     def __missing__(self, name: str) -> _Style:
-        style = _Style()
-        if name and (element := self._elements.get(name)) is not None:
+        style = self[name] = _Style()  # also for styles that are based on themselves
+        if (element := self._elements.get(name)) is not None:
+            style = replace(self[_value(element, "basedOn")], name=_value(element, "name"))
+            if heading := _HEADING.fullmatch(style.name):
+                style = replace(style, outline=int(heading[1]) - 1)
             properties = element.find(f"{W}pPr")
-            if properties is not None:
-                style = _style_of(properties)
-            style.name, style.based_on = _value(element, "name"), _value(element, "basedOn")
-        self[name] = style
+            self[name] = style = style if properties is None else _styled(properties, style)
         return style
 
 
-def _style_of(properties: Any) -> _Style:
-    """What the properties of a paragraph say; `based_on` is its style."""
-    style = _Style(based_on=_value(properties, "pStyle"))
+def _styled(properties: Any, style: _Style) -> _Style:
+    """`style` with what the properties of a paragraph change."""
     if outline := _value(properties, "outlineLvl"):
-        style.outline = _number(outline, 9)
+        style = replace(style, outline=_number(outline, _BODY_TEXT))
     numbering = properties.find(f"{W}numPr")
     if numbering is not None:
-        style.list_id, style.list_level = _value(numbering, "numId"), _number(_value(numbering, "ilvl"), 0)
+        list_id, level = _value(numbering, "numId"), _number(_value(numbering, "ilvl"), 0)
+        style = replace(style, list_id=list_id or style.list_id, list_level=level)
     return style
 
 
 def _lists(root: Any) -> dict[str, dict[int, bool]]:
     """For each list, which of its levels are numbered."""
-    if root is None:
-        return {}
-    abstract = {
-        one.get(f"{W}abstractNumId", ""): {
-            _number(level.get(f"{W}ilvl", ""), 0): _value(level, "numFmt") not in _ORDERED
-            for level in one.iterchildren(f"{W}lvl")
-        }
-        for one in root.iterchildren(f"{W}abstractNum")
-    }
-    return {
-        one.get(f"{W}numId", ""): abstract.get(_value(one, "abstractNumId"), {}) for one in root.iterchildren(f"{W}num")
-    }
+    abstract, lists = {}, {}
+    for one in () if root is None else root:
+        if one.tag == f"{W}abstractNum":
+            levels = one.iterchildren(f"{W}lvl")
+            abstract[one.get(f"{W}abstractNumId", "")] = {
+                _number(level.get(f"{W}ilvl", ""), 0): _value(level, "numFmt") not in _UNORDERED for level in levels
+            }
+        elif one.tag == f"{W}num":
+            lists[one.get(f"{W}numId", "")] = abstract.get(_value(one, "abstractNumId"), {})
+    return lists
 
 
 def _within(parent: Any, tag: str) -> Iterator[Any]:
@@ -266,17 +248,8 @@ def _within(parent: Any, tag: str) -> Iterator[Any]:
             yield from _within(element, tag)
 
 
-def _is_hidden(properties: Any) -> bool:
-    size = _value(properties, "sz")
-    return _is_on(properties.find(f"{W}vanish")) or (size != "" and _number(size, _SMALL + 1) <= _SMALL)
-
-
 def _is_on(element: Any) -> bool:
     return element is not None and element.get(_VAL, "1") not in ("0", "false", "off", "none")
-
-
-def _is_fallback(element: Any) -> bool:
-    return next(element.iterancestors(_FALLBACK), None) is not None
 
 
 def _value(parent: Any, name: str) -> str:
@@ -376,7 +349,7 @@ class _Slides:
             _paragraphs(body, builder, is_list=False)
 
 
-def pptx(package: Package, url: str) -> Extracted:
+def pptx(package: Package) -> Extracted:
     """A presentation without its hidden slides and the headers and footers of its slides."""
     part = package.related("", "officeDocument") or "ppt/presentation.xml"
     root = package.xml(part)
@@ -422,9 +395,9 @@ def _words(element: Any) -> str:
     return " ".join("".join(one.itertext(f"{A}t")) for one in element.iter(f"{A}p"))
 
 
-def _rows(table: Any) -> Iterator[list[tuple[Any, int, str]]]:
+def _rows(table: Any) -> Iterator[list[Cell]]:
     for row in table.iterchildren(f"{A}tr"):
-        cells: list[tuple[Any, int, str]] = []
+        cells: list[Cell] = []
         for cell in row.iterchildren(f"{A}tc"):
             if cell.get("hMerge") in ("1", "true"):
                 continue
@@ -449,11 +422,10 @@ def _paragraphs(body: Any, builder: Builder, *, is_list: bool) -> None:
             continue
         depth = int(level) if level.isdecimal() and len(level) < 3 else 0
         block = builder.block("p") if plain else builder.item(depth, is_ordered=numbered)
-        for text, marks in runs:
-            builder.text(block, text, marks)
+        builder.texts(block, runs)
 
 
-def _runs(paragraph: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _runs(paragraph: Any) -> Iterator[Text]:
     for one in paragraph:
         if one.tag == f"{A}br":
             yield "\n", ()

@@ -8,6 +8,7 @@ wrote them stored the values, also of formulas; no formula or macro is run.
 from __future__ import annotations
 
 import posixpath
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
@@ -31,15 +32,20 @@ from websearch_gateway.readers.formats.rendering import (
 LONGEST_TYPE = 200
 _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 _STREAMS = {
-    "Workbook": "",
-    "Book": "",
-    "WordDocument": "Word document of before 2007 (DOC)",
-    "PowerPoint Document": "PowerPoint presentation of before 2007 (PPT)",
-    "__properties_version1.0": "Outlook message (MSG)",
+    f"{stream}\0".encode("utf-16-le"): name
+    for stream, name in {
+        "Workbook": "XLS",
+        "Book": "XLS",
+        "EncryptedPackage": "locked",
+        "WordDocument": "Word document of before 2007 (DOC)",
+        "PowerPoint Document": "PowerPoint presentation of before 2007 (PPT)",
+        "__properties_version1.0": "Outlook message (MSG)",
+    }.items()
 }
-_LOCKED_PACKAGE = "EncryptedPackage"
-_DIRECTORY_ENTRY = 128
-_MOST_PLACES = 1_000
+"""What an OLE file is, by the name of a stream."""
+_DIRECTORY_ENTRY, _NAME = 128, 64
+"""The bytes of an entry of an OLE directory, and of the name at its beginning
+(https://learn.microsoft.com/openspecs/windows_protocols/ms-cfb, 2.6.1)."""
 
 
 def zipped(body: bytes, url: str, charset: str) -> Extracted:
@@ -48,35 +54,28 @@ def zipped(body: bytes, url: str, charset: str) -> Extracted:
     Raises:
         SearchFetchError: it is another archive, locked, damaged or of an unsupported format (`details["reason"]`).
     """
-    from websearch_gateway.readers.formats.office import docx, pptx
+    from websearch_gateway.readers.formats import odf, office
 
     package = Package(body)
     declared = package.read("mimetype")[:LONGEST_TYPE].decode("ascii", "replace").strip()
     if declared.startswith(_OPEN_DOCUMENT):
-        return _open_document(package, declared.removeprefix(_OPEN_DOCUMENT).partition("-")[0], body, url)
+        kind = declared.removeprefix(_OPEN_DOCUMENT).partition("-")[0]
+        if kind not in odf.KINDS:
+            raise _unsupported(f"OpenDocument {kind}" if kind.isalpha() else "OpenDocument")
+        return odf.KINDS[kind](package, body)
     if declared == "application/epub+zip" or "META-INF/container.xml" in package.names:
-        return epub(package, url)
-    if "[Content_Types].xml" in package.names:
-        main = package.related("", "officeDocument")
-        for folder, read in (("word/", docx), ("ppt/", pptx)):
-            if main.startswith(folder):
-                return read(package, url)
-        if main.startswith("xl/"):
-            return workbook(body)
-        raise _unsupported("Office document without text")
-    raise unreadable("application/zip")
-
-
-def _open_document(package: Package, kind: str, body: bytes, url: str) -> Extracted:
-    from websearch_gateway.readers.formats.odf import odp, ods, odt
-
-    if kind == "text":
-        return odt(package, url)
-    if kind == "presentation":
-        return odp(package, url)
-    if kind == "spreadsheet":
-        return ods(package, body)
-    raise _unsupported(f"OpenDocument {kind}" if kind.isalpha() else "OpenDocument")
+        return epub(package)
+    if "[Content_Types].xml" not in package.names:
+        raise unreadable("application/zip")
+    match package.related("", "officeDocument").partition("/")[0]:
+        case "word":
+            return office.docx(package)
+        case "ppt":
+            return office.pptx(package)
+        case "xl":
+            return workbook(body, package)
+        case _:
+            raise _unsupported("Office document without text")
 
 
 def compound(body: bytes, url: str, charset: str) -> Extracted:
@@ -85,29 +84,19 @@ def compound(body: bytes, url: str, charset: str) -> Extracted:
     Raises:
         SearchFetchError: it is locked with a password, or another document of this container, which is not supported.
     """
-
-    if _place(body, _LOCKED_PACKAGE) >= 0:
-        raise encrypted()
     # A document may hold others, whose streams come later.
-    places = {place: name for stream, name in _STREAMS.items() if (place := _place(body, stream)) >= 0}
-    if not places:
-        raise unreadable("application/x-ole-storage")
-    if name := places[min(places)]:
-        raise _unsupported(name)
-    return workbook(body)
-
-
-def _place(body: bytes, stream: str) -> int:
-    """The place of a stream's entry in the directory, which begins with its name in UTF-16; -1 if there is none.
-
-    https://learn.microsoft.com/openspecs/windows_protocols/ms-cfb (2.6.1).
-    """
-    name, at = f"{stream}\0".encode("utf-16-le"), -1
-    for _ in range(_MOST_PLACES):
-        at = body.find(name, at + 1)
-        if at < 0 or at % _DIRECTORY_ENTRY == 0:
-            return at
-    return -1
+    for at in range(0, len(body), _DIRECTORY_ENTRY):
+        name, end, _ = body[at : at + _NAME].partition(b"\0\0\0")
+        match _STREAMS.get(name + end):
+            case None:
+                continue
+            case "XLS":
+                return workbook(body)
+            case "locked":
+                raise encrypted()
+            case other:
+                raise _unsupported(other)
+    raise unreadable("application/x-ole-storage")
 
 
 def _unsupported(name: str) -> SearchFetchError:
@@ -241,15 +230,11 @@ def picture(element: Any, relations: dict[str, tuple[str, str]]) -> str:
     """A drawing's picture as text; "" if it has none and no alternative text."""
     described = next((one for one in element.iter() if one.get("descr") or one.get("alt")), None)
     description = "" if described is None else described.get("descr") or described.get("alt")
-    blip = next((one for one in element.iter() if one.get(f"{_R}embed") or _is_old_image(one)), None)
+    blip = next((one for one in element.iter() if one.get(f"{_R}embed") or one.tag.endswith("}imagedata")), None)
     if blip is None:
         return figure(description, "") if description else ""
     target = relations.get(blip.get(f"{_R}embed") or blip.get(f"{_R}id", ""), ("", ""))[1]
     return figure(description, target.rpartition("/")[2])
-
-
-def _is_old_image(element: Any) -> bool:
-    return str(element.tag).endswith("}imagedata")
 
 
 def embedded(element: Any, relations: dict[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -280,7 +265,9 @@ def write_embedded(package: Package, kind: str, part: str, builder: Builder) -> 
         label = next((names[point] for _, names, _ in series if point in names), "")
         rows.append([label, *(values.get(point, "") for _, _, values in series)])
     if points:
-        builder.table(([(cell, 1, "") for cell in row] for row in rows), lambda cell, inner: inner.own_text(cell))
+        builder.table(
+            ([(cell, 1, "") for cell in row] for row in rows), lambda cell, inner: inner.text(inner.root, cell)
+        )
 
 
 def _series(element: Any) -> tuple[str, dict[str, str], dict[str, str]]:
@@ -305,7 +292,7 @@ _FONTS = (b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#R
 """Ways to scramble fonts, which lock no text."""
 
 
-def epub(package: Package, url: str) -> Extracted:
+def epub(package: Package) -> Extracted:
     """An e-book without its tables of contents. Text that only its style sheets hide is kept.
 
     Raises:
@@ -320,18 +307,13 @@ def epub(package: Package, url: str) -> Extracted:
     root = package.xml(part)
     if root is None:
         return Extracted("", "", None)
-    texts = _facts(root)
+    authors = [" ".join("".join(one.itertext()).split()) for one in islice(root.iter(f"{_DC}creator"), MOST_AUTHORS)]
+    texts = [f"**Authors:** {', '.join(filter(None, authors))}"] if any(authors) else []
+    if description := _words(root, "description"):
+        texts.append(tree_to_markdown(parse_html(description)))
     chapters = (_chapter(package.read(name)) for name in islice(_spine(root, part), MOST_CHAPTERS))
     markdown = "\n\n".join(until_too_long(text for text in (*texts, *chapters) if text))
     return Extracted(_words(root, "title"), markdown, _words(root, "date")[:10] or None)
-
-
-def _facts(root: Any) -> Iterator[str]:
-    authors = [" ".join("".join(one.itertext()).split()) for one in islice(root.iter(f"{_DC}creator"), MOST_AUTHORS)]
-    if any(authors):
-        yield f"**Authors:** {', '.join(filter(None, authors))}"
-    if description := _words(root, "description"):
-        yield tree_to_markdown(parse_html(description))
 
 
 def _words(root: Any, name: str) -> str:
@@ -369,12 +351,18 @@ MOST_REPEATED = 10_000
 HIDDEN = "Hidden sheets were left out: {}."
 MORE = "Only the first {:,} of {:,} sheets were read."
 WIDE = "Columns after the first {:,} of a sheet were left out."
+FAR = "Cells far away from the first ones were left out."
+MOST_CELLS, NEAR_ROWS = 10_000_000, 10_000
+"""The most cells that a sheet may span, since the library keeps all of them; and the rows to read of a larger one."""
+_CELL = re.compile(rb"""<c r="([A-Z]{1,3})(\d{1,7})"(?:[^>]*/>|.*?</c>)""", re.DOTALL)
+_FURTHER_COLUMN = re.compile(rb'<c r="([A-Z]{2,3})\d')
 
 
-def workbook(body: bytes, merged: dict[str, list[Any]] | None = None) -> Extracted:
-    """The visible sheets of a workbook.
+def workbook(body: bytes, package: Package | None = None, merged: dict[str, list[Any]] | None = None) -> Extracted:
+    """The visible sheets of a workbook: each is a table under its name, with the range that it uses.
 
     Args:
+        package: the parts of `body`, if it is an XLSX.
         merged: the merged cells of each sheet, for formats of which the library does not know them.
 
     Raises:
@@ -384,14 +372,15 @@ def workbook(body: bytes, merged: dict[str, list[Any]] | None = None) -> Extract
         from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetVisibleEnum
     except ImportError:
         raise SearchFetchError(EXTRA, details={"reason": "unsupported", "extra": "documents"}) from None
+    nearer = _without_far_cells(package) if package else None
+    warnings: dict[str, None] = {FAR: None} if nearer else {}
     try:
-        book = CalamineWorkbook.from_filelike(BytesIO(body))
+        book = CalamineWorkbook.from_filelike(BytesIO(nearer or body))
     except PasswordError:
         raise encrypted() from None
     except CalamineError:
         raise SearchFetchError("The spreadsheet is damaged.", details={"reason": "damaged"}) from None
     shown = [one.name for one in book.sheets_metadata if one.visible == SheetVisibleEnum.Visible]
-    warnings: dict[str, None] = {}
     if hidden := len(book.sheet_names) - len(shown):
         warnings[HIDDEN.format(hidden)] = None
     if len(shown) > MOST_SHEETS:
@@ -409,6 +398,35 @@ def workbook(body: bytes, merged: dict[str, list[Any]] | None = None) -> Extract
 
     text = "".join(until_too_long(pieces())).strip()
     return Extracted("", text, None, tuple(warnings))
+
+
+def _without_far_cells(package: Package) -> bytes | None:
+    """The workbook without the cells that make a sheet span more than MOST_CELLS; None if no sheet does."""
+
+    def nearer(cell: re.Match[bytes]) -> bytes:
+        return cell[0] if _column(cell[1]) <= MOST_COLUMNS and int(cell[2]) <= NEAR_ROWS else b""
+
+    sheets = {name: package.read(name) for name in package.names if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name)}
+    cut = {}
+    for name, sheet in sheets.items():
+        last = re.search(rb'r="[A-Z]{0,3}(\d{1,7})"', sheet[sheet.rfind(b"<row ") :])
+        width = max(map(_column, set(_FURTHER_COLUMN.findall(sheet))), default=26)
+        if last and int(last[1]) * width > MOST_CELLS:
+            cut[name] = _CELL.sub(nearer, sheet)
+    if not cut:
+        return None
+    with ZipFile(file := BytesIO(), "w") as archive:
+        for name in package.names:
+            archive.writestr(name, cut.get(name) or sheets.get(name) or package.read(name))
+    return file.getvalue()
+
+
+def _column(letters: bytes) -> int:
+    """The number of a column from 1."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
 
 
 def _written(name: str, sheet: Any, merged: Sequence[Any]) -> Iterator[str]:

@@ -45,7 +45,7 @@ _DEEPEST_HEADING = 6
 _MOST_HEADINGS = 10_000
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
 
-Outline = dict[int, list[tuple[int, str]]]
+Outline = dict[tuple[int, str], int]
 
 
 def pdf(body: bytes, url: str, charset: str) -> Extracted:
@@ -64,28 +64,24 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
         sheets = list(_in_time(_read(document), started + READ_SECONDS))
         title = document.get_metadata_value("Title")
     except pypdfium2.PdfiumError as error:
-        raise _unreadable(error) from None
+        is_locked = getattr(error, "err_code", None) == _PASSWORD
+        message, reason = ("locked with a password", "encrypted") if is_locked else ("damaged", "damaged")
+        raise SearchFetchError(f"The PDF is {message}.", details={"reason": reason}) from None
     if not any(one.words or one.turned for one in sheets):
         message = "The PDF has no text; its pages are scans."
         raise SearchFetchError(message, details={"reason": "scanned" if count else "empty"})
     shown = list(_in_time(map(blocks, _without_margins(sheets)), started + LAYOUT_SECONDS))
-    levels = _levels(shown, outline)
-    written = list(_written(shown, outline, levels))
+    levels = _levels(shown)
     anchors, texts, at = [], [], 0
-    for number, text in written:
+    for number, text in _written(shown, outline, levels):
         anchors.append((at, f"page={number}"))
         texts.append(text)
         at += len(text) + 2
     name = _line(title) if _line(title).casefold() not in _NO_TITLES else ""
-    name = name or next(_largest(shown[0], levels), "") or unquote(urlsplit(url).path.rpartition("/")[2])
+    largest = (_line(one.text) for one in shown[0] if levels.get(_size(one)) == 1 and len(one.text) <= LONGEST_HEADING)
+    name = name or next(largest, "") or unquote(urlsplit(url).path.rpartition("/")[2])
     warnings = (ONLY_FIRST.format(count, len(shown)),) if len(shown) < count else ()
     return Extracted(name, "\n\n".join(texts), None, warnings, tuple(anchors))
-
-
-def _unreadable(error: Exception) -> SearchFetchError:
-    if getattr(error, "err_code", None) == _PASSWORD:
-        return SearchFetchError("The PDF is locked with a password.", details={"reason": "encrypted"})
-    return SearchFetchError("The PDF is damaged.", details={"reason": "damaged"})
 
 
 def _read(document: Any) -> Iterator[Sheet]:
@@ -109,13 +105,13 @@ def _in_time(items: Iterable[T], until: float) -> Iterator[T]:
 
 
 def _outline(document: Any) -> Outline:
-    """Level and title of each heading, by page number."""
+    """The level of each heading, by page number and bare title."""
     headings: Outline = {}
     for bookmark in islice(document.get_toc(max_depth=_DEEPEST_HEADING), _MOST_HEADINGS):
         target = bookmark.get_dest()
         index = target.get_index() if target else None
-        if index is not None and (title := _line(bookmark.get_title())):
-            headings.setdefault(index + 1, []).append((min(bookmark.level + 2, _DEEPEST_HEADING), title))
+        if index is not None:
+            headings[index + 1, _bare(bookmark.get_title())] = min(bookmark.level + 2, _DEEPEST_HEADING)
     return headings
 
 
@@ -143,12 +139,10 @@ def _margin_lines(page: Sheet) -> dict[tuple[str, int], list[Word]]:
 def _written(pages: Sequence[Sequence[Block]], outline: Outline, levels: dict[float, int]) -> Iterator[tuple[int, str]]:
     """The number and Markdown of each page with text."""
     for number, page in enumerate(pages, 1):
-        found = list(_apart(page, outline.get(number, ())))
-        named = _places(found, outline.get(number, ()))
-        parts = [f"{'#' * level} {title}" for level, title in named.pop(-1, ())]
+        parts: list[str] = []
         after_item = False
-        for place, one in enumerate(found):
-            text = _rendered(one, levels) if place not in named else _headings(named[place])
+        for one in page:
+            text = _rendered(one, outline.get((number, _bare(one.text))) or levels.get(_size(one)))
             if one.depth and after_item:
                 parts[-1] += f"\n{text}"
             elif text:
@@ -158,75 +152,31 @@ def _written(pages: Sequence[Sequence[Block]], outline: Outline, levels: dict[fl
             yield number, "\n\n".join((f"*Page {number}*", *parts))
 
 
-def _apart(page: Sequence[Block], headings: Sequence[tuple[int, str]]) -> Iterator[Block]:
-    """The blocks of a page, in which each line that is a heading of the outline is a block of its own."""
-    titles = {_bare(title) for _, title in headings}
-    for one in page:
-        lines: list[str] = []
-        for line in one.text.split("\n") if titles else [one.text]:
-            if _bare(line) in titles:
-                if lines:
-                    yield one._replace(text="\n".join(lines))
-                yield one._replace(text=line)
-                lines = []
-            else:
-                lines.append(line)
-        if lines:
-            yield one._replace(text="\n".join(lines))
-
-
-def _headings(headings: Sequence[tuple[int, str]]) -> str:
-    return "\n\n".join(f"{'#' * level} {title}" for level, title in headings)
-
-
-def _places(found: Sequence[Block], headings: Sequence[tuple[int, str]]) -> dict[int, list[tuple[int, str]]]:
-    """The headings of the outline by the block that has their words; -1 for those that the page spells otherwise."""
-    blocks_by_text = {_bare(one.text): place for place, one in reversed([*enumerate(found)])} if headings else {}
-    named: dict[int, list[tuple[int, str]]] = {}
-    for level, title in headings:
-        named.setdefault(blocks_by_text.get(_bare(title), -1), []).append((level, title))
-    return named
-
-
-def _levels(pages: Sequence[Sequence[Block]], outline: Outline) -> dict[float, int]:
-    """The heading level of each font size that is larger than that of most text, and of the outline's headings."""
+def _levels(pages: Sequence[Sequence[Block]]) -> dict[float, int]:
+    """The heading level of each font size that is larger than that of most text."""
     letters: Counter[float] = Counter()
-    named = {number: {_bare(title) for _, title in headings} for number, headings in outline.items()}
     for one in (block for page in pages for block in page):
         letters[_size(one)] += len(one.text)
     del letters[0.0]
     if not letters:
         return {}
     least = letters.most_common(1)[0][0] * LARGER
-    if named:
-        found = [_size(one) for at, page in enumerate(pages, 1) for one in page if _bare(one.text) in named.get(at, ())]
-        least = max([least, *(size + 0.5 for size in found)])
     larger = sorted((size for size in letters if size >= least), reverse=True)
     return {size: min(level, _DEEPEST_HEADING) for level, size in enumerate(larger, 1)}
-
-
-def _largest(page: Sequence[Block], levels: dict[float, int]) -> Iterator[str]:
-    """The texts of the largest headings of a page."""
-    return (_line(one.text) for one in page if levels.get(_size(one)) == 1 and len(one.text) <= LONGEST_HEADING)
 
 
 def _size(block: Block) -> float:
     return round(block.size * 2) / 2
 
 
-def _rendered(one: Block, levels: dict[float, int]) -> str:
+def _rendered(one: Block, level: int | None) -> str:
     if one.rows:
-        return _table(one.rows)
+        lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in one.rows]
+        return "\n".join((lines[0], "|" + " --- |" * len(one.rows[0]), *lines[1:]))
     text = one.text
-    level = levels.get(_size(one))
     if level and not one.depth and len(text) <= LONGEST_HEADING and any(map(str.isalpha, text)):
         return f"{'#' * level} {_line(text)}"
     return f"{'  ' * (one.depth - 1)}{text}" if one.depth else _BLOCK_START.sub(r"\\", text)
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in rows]
-    return "\n".join((lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]))
 
 
 def _bare(line: str) -> str:
@@ -260,15 +210,10 @@ _NUMBERED = re.compile(r"\d{1,3}[.)]\s")
 
 
 class Block(NamedTuple):
-    """A paragraph, list item (`depth` from 1) or table of a page; `size` is the size of its font, 0 for a table.
-
-    `top` is its place on the page, in points from the lower edge; `lines` counts the lines that it was made from.
-    """
+    """A paragraph, list item (`depth` from 1) or table of a page; `size` is the size of its font, 0 for a table."""
 
     text: str
     size: float
-    top: float
-    lines: int = 1
     depth: int = 0
     rows: tuple[tuple[str, ...], ...] = ()
 
@@ -279,7 +224,7 @@ def blocks(sheet: Sheet) -> list[Block]:
     found = [
         block for leaf in _ordered([*tables, *_segments(words)], 0) for block in _leaf_blocks(sorted(leaf, key=_place))
     ]
-    return [*found, Block(sheet.turned, 1.0, 0.0)] if sheet.turned else found
+    return [*found, Block(sheet.turned, 1.0)] if sheet.turned else found
 
 
 def _place(segment: Segment) -> tuple[float, float]:
@@ -291,18 +236,17 @@ def _segments(words: Sequence[Word]) -> list[Segment]:
     for line in lines(words):
         run: list[Word] = []
         for word in sorted(line):
-            if run and word.x0 - run[-1].x1 > _widest(run, word):
-                segments.append(_segment(run))
-                run = []
+            if run:
+                # The text of a list item may stand far behind its mark.
+                wide = 3.5 if len(run) == 1 and _LIST_MARK.fullmatch(run[0].text) else WIDE_GAP
+                before = run[-1]
+                size = min(before.size, word.size) if before.size > 0.4 * word.size else word.size
+                if word.x0 - before.x1 > wide * size:
+                    segments.append(_segment(run))
+                    run = []
             run.append(word)
         segments.append(_segment(run))
     return segments
-
-
-def _widest(run: Sequence[Word], word: Word) -> float:
-    """The widest gap between words of one segment; the text of a list item may stand far behind its mark."""
-    wide = 3.5 if len(run) == 1 and _LIST_MARK.fullmatch(run[0].text) else WIDE_GAP
-    return wide * min(run[-1].size, word.size) if run[-1].size > 0.4 * word.size else wide * word.size
 
 
 def lines(words: Sequence[Word]) -> Iterator[list[Word]]:
@@ -396,7 +340,7 @@ def _leaf_blocks(segments: Sequence[Segment]) -> Iterator[Block]:
     right = max((one.x1 for one in segments if not one.rows), default=0.0)
     for start, end, cells in aligned([row if not row[0].rows else row[:1] for row in rows]):
         yield from _paragraphs(rows[at:start], right)
-        yield Block("", 0.0, rows[start][0].y, end - start, rows=cells)
+        yield Block("", 0.0, rows=cells)
         at = end
     yield from _paragraphs(rows[at:], right)
 
@@ -416,32 +360,21 @@ def _paragraphs(rows: Sequence[Sequence[Segment]], right: float) -> Iterator[Blo
     paragraph: list[list[Segment]] = []
     items: list[float] = []
     for row in rows:
-        joins = bool(paragraph) and _joins(paragraph, row)
-        if paragraph and not joins:
-            yield _block(paragraph, items, right)
-            paragraph = []
-        if row[0].rows:
-            yield Block("", 0.0, row[0].y, len(row[0].rows), rows=row[0].rows)
+        first = row[0]
+        if paragraph:
+            above = paragraph[-1][-1]
+            is_near = abs(above.size - first.size) <= 0.6 and above.y - first.y <= LEADING * first.size
+            is_item = first.words != 1 and _LIST_MARK.fullmatch(first.text.partition(" ")[0])
+            if first.rows or not is_near or is_item:
+                yield _block(paragraph, items, right)
+                paragraph = []
+        if first.rows:
+            yield Block("", 0.0, rows=first.rows)
             items = []
         else:
             paragraph.append(list(row))
     if paragraph:
         yield _block(paragraph, items, right)
-
-
-def _joins(paragraph: Sequence[Sequence[Segment]], row: Sequence[Segment]) -> bool:
-    """Whether a line belongs to the paragraph above it: it is near, of the same size, and no list item."""
-    above, one = paragraph[-1][-1], row[0]
-    if one.rows or abs(above.size - one.size) > 0.6 or above.y - one.y > LEADING * one.size:
-        return False
-    return one.words == 1 or not _LIST_MARK.fullmatch(one.text.partition(" ")[0])
-
-
-def _flows(above: Segment, one: Segment, right: float) -> bool:
-    """Whether a line continues the sentence above it: that line is full, its first word had no room there."""
-    if above.x1 + one.first_word + 0.3 * one.size <= right:
-        return False
-    return above.words >= PROSE_WORDS or one.text[0].islower() or not above.text.isascii()
 
 
 def _block(paragraph: Sequence[Sequence[Segment]], items: list[float], right: float) -> Block:
@@ -453,7 +386,11 @@ def _block(paragraph: Sequence[Sequence[Segment]], items: list[float], right: fl
         if above and text[-1] in BROKEN:
             text = text[:-1] + words
         elif above:
-            text += (" " if _flows(above, line[0], right) else "\n") + words
+            # A line is full if the first word of the next one had no room there.
+            one = line[0]
+            is_full = above.x1 + one.first_word + 0.3 * one.size > right
+            flows = is_full and (above.words >= PROSE_WORDS or one.text[0].islower() or not above.text.isascii())
+            text += (" " if flows else "\n") + words
         else:
             text = words
         above = line[-1]
@@ -462,9 +399,9 @@ def _block(paragraph: Sequence[Sequence[Segment]], items: list[float], right: fl
     mark, _, rest = text.partition(" ")
     if not (rest and (mark in _BULLETS or mark in "-–—" or _NUMBERED.match(text))):
         items.clear()
-        return Block(text, first.size, first.y, len(paragraph))
+        return Block(text, first.size)
     while items and items[-1] > first.x0 + first.size / 2:
         items.pop()
     if not items or items[-1] < first.x0 - first.size / 2:
         items.append(first.x0)
-    return Block(text if mark[0].isdigit() else f"- {rest}", first.size, first.y, len(paragraph), depth=len(items))
+    return Block(text if mark[0].isdigit() else f"- {rest}", first.size, depth=len(items))

@@ -62,13 +62,12 @@ def sheet(page: Any) -> Sheet:
 
 def _turn(rotation: int, width: float, height: float) -> Turn:
     """How a place moves when the page is shown; `width` and `height` are those of the shown page."""
-    if rotation == 90:
-        return lambda x, y: (y, height - x)
-    if rotation == 180:
-        return lambda x, y: (width - x, height - y)
-    if rotation == 270:
-        return lambda x, y: (width - y, x)
-    return lambda x, y: (x, y)
+    turns: dict[int, Turn] = {
+        90: lambda x, y: (y, height - x),
+        180: lambda x, y: (width - x, height - y),
+        270: lambda x, y: (width - y, x),
+    }
+    return turns.get(rotation, lambda x, y: (x, y))
 
 
 def _words(page: Any, turn: Turn) -> tuple[list[Word], str]:
@@ -115,13 +114,8 @@ def _characters(raw: Any) -> str:
     written = pdfium.FPDFText_GetText(raw, 0, count, buffer) - 1
     if written == count:
         return "".join(map(chr, buffer[:count]))
-    return "".join(chr(code) if code < 0x110000 else " " for code in _codes(raw, count))
-
-
-def _codes(raw: Any, count: int) -> Iterator[int]:
-    import pypdfium2.raw as pdfium
-
-    return (pdfium.FPDFText_GetUnicode(raw, index) for index in range(count))
+    codes = (pdfium.FPDFText_GetUnicode(raw, index) for index in range(count))
+    return "".join(chr(code) if code < 0x110000 else " " for code in codes)
 
 
 def _lines(page: Any, turn: Turn) -> list[Line]:
@@ -375,8 +369,12 @@ def _run(rows: Sequence[Sequence[Segment]], start: int) -> tuple[int, list[tuple
         if pitch and distance > 2.2 * max(pitch, row[0].size * 1.2):
             break
         joined = _joined(columns, row)
-        if joined is None or (len(row) == 1 and not _continues(columns, joined, row[0])):
+        if joined is None:
             break
+        if len(row) == 1:  # it continues a cell within a column that is there already
+            within = any(x0 - _GAP <= row[0].x0 and row[0].x1 <= x1 + _GAP for x0, x1 in columns)
+            if len(joined) != len(columns) or not within:
+                break
         columns = joined
         at += 1
         if len(row) > 1:
@@ -404,12 +402,6 @@ def _joined(columns: list[tuple[float, float]], row: Sequence[Segment]) -> list[
             return None
         used.add(place)
     return joined
-
-
-def _continues(columns: list[tuple[float, float]], joined: list[tuple[float, float]], segment: Segment) -> bool:
-    """Whether a row of one segment can belong to the table: within a column that is there already."""
-    within = (x0 - _GAP <= segment.x0 and segment.x1 <= x1 + _GAP for x0, x1 in columns)
-    return len(joined) == len(columns) and any(within)
 
 
 def _cells(rows: Sequence[Sequence[Segment]], columns: Sequence[tuple[float, float]]) -> list[tuple[str, ...]]:

@@ -98,55 +98,43 @@ def notebook(body: bytes, url: str, charset: str) -> Extracted:
     """
     try:
         value = json.loads(body)
-        cells = _cells(value)
-    except (ValueError, RecursionError, AttributeError, TypeError):
+        cells = value["cells"]
+    except (KeyError, ValueError, RecursionError, AttributeError, TypeError):
         raise SearchFetchError("The notebook is damaged.", details={"reason": "damaged"}) from None
-    language = _language(value)
+    metadata = _dict(value.get("metadata"))
+    name = _dict(metadata.get("language_info")).get("name") or _dict(metadata.get("kernelspec")).get("language")
+    language = name.lower() if isinstance(name, str) and re.fullmatch(r"[\w+#.-]{1,20}", name) else "python"
     text = "\n\n".join(
-        until_too_long(part for cell in cells if isinstance(cell, dict) for part in _notebook_cell(cell, language))
+        until_too_long(
+            part for cell in _list(cells) if isinstance(cell, dict) for part in _notebook_cell(cell, language)
+        )
     )
     heading = _NOTEBOOK_HEADING.search(text)
     return Extracted(heading[1] if heading else "", text, None)
 
 
-def _cells(value: Any) -> list[Any]:
-    """The cells; version 3 of the format keeps them in worksheets."""
-    if isinstance(value.get("cells"), list):
-        return list(value["cells"])
-    return [cell for sheet in value.get("worksheets") or () for cell in sheet.get("cells") or ()]
-
-
-def _language(value: dict[str, Any]) -> str:
-    metadata = _dict(value.get("metadata"))
-    name = _dict(metadata.get("language_info")).get("name") or _dict(metadata.get("kernelspec")).get("language")
-    return name.lower() if isinstance(name, str) and re.fullmatch(r"[\w+#.-]{1,20}", name) else "python"
-
-
 def _notebook_cell(cell: dict[str, Any], language: str) -> Iterator[str]:
-    source = _joined(cell.get("source", cell.get("input"))).strip("\n")
+    source = _joined(cell.get("source")).strip("\n")
     if cell.get("cell_type") == "code":
         if source.strip():
             yield _fenced(source, language)
         for output in _list(cell.get("outputs")):
             if text := _output(_dict(output)):
                 yield text
-    elif cell.get("cell_type") == "heading":  # version 3
-        level = cell.get("level")
-        yield f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {' '.join(source.split())}"
     elif source.strip():
         yield _INLINE_IMAGE.sub(lambda match: f"[Image: {match[1]}]" if match[1] else "[Image]", source).strip()
 
 
 def _output(output: dict[str, Any]) -> str:
     """The text of an output: its richest form that is text."""
-    if output.get("output_type") == "error" or "ename" in output:
+    if output.get("output_type") == "error":
         return _fenced(f"{_joined(output.get('ename'))}: {_joined(output.get('evalue'))}", "")
     if "text" in output and "data" not in output:
         return _fenced(_joined(output["text"]), "")
-    data = _dict(output.get("data")) or output  # version 3 has the forms beside each other
+    data = _dict(output.get("data"))
     if markdown := _joined(data.get("text/markdown")).strip():
         return markdown
-    if markup := _joined(data.get("text/html", data.get("html"))):
+    if markup := _joined(data.get("text/html")):
         return to_markdown(markup[: 10 * LONGEST_OUTPUT])[:LONGEST_OUTPUT].strip()
     if image := next((name for name in data if name.startswith("image/")), None):
         return f"[Image: {image}]"

@@ -42,27 +42,18 @@ def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
     """As `to_markdown`, from a tree of `parse_html`, which it changes. `bullet` is the mark of list items."""
     for element in list(tree.iter(*_HIDDEN)):
         element.clear(keep_tail=True)
-    for formula in list(tree.iter("math")):
-        _write_formula(formula)
+    for formula in list(tree.iter("math")):  # as its TeX, in a code span so that nothing in it becomes markup
+        tex = formula.get("alttext", "").strip()
+        formula.clear(keep_tail=True)
+        if tex:
+            formula.tag, formula.text = "code", f"${tex}$"
     for element in tree.iter("sup"):
-        _write_exponent(element)
+        number = (element.text or "").strip()
+        if number.isascii() and number.isdecimal() and not len(element):
+            element.text = f"^{number}"
     for table in list(tree.iter("table")):
         fill_merged_cells(table)
     return render.to_markdown(tree, base_url, bullet)
-
-
-def _write_formula(formula: Any) -> None:
-    """Write a formula as its TeX, in a code span so that nothing in it becomes markup."""
-    tex = formula.get("alttext", "").strip()
-    formula.clear(keep_tail=True)
-    if tex:
-        formula.tag, formula.text = "code", f"${tex}$"
-
-
-def _write_exponent(element: Any) -> None:
-    number = (element.text or "").strip()
-    if number.isascii() and number.isdecimal() and not len(element):
-        element.text = f"^{number}"
 
 
 def fill_merged_cells(table: Any) -> None:
@@ -120,6 +111,9 @@ DEEPEST_LIST = 9
 MOST_SPANNED = 100
 LONGEST_HEADING = 300
 _XML_CONTROLS = dict.fromkeys([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF])
+
+Text = tuple[str, tuple[str, ...]]
+"""A piece of text, and the marks of `Builder.text` that it has."""
 
 Cell = tuple[Any, int, str]
 """What a cell holds (None: nothing), how many columns it spans, and "above" if it continues the cell above it."""
@@ -192,9 +186,15 @@ class Builder:
                         cell.set("colspan", str(span))
                     if content is not None:
                         fill(content, Builder(cell))
-                        _flatten(cell)
+                        for inner in list(cell.iterdescendants("table", "tr", "th", "td")):
+                            inner.tag = "div"  # Markdown has no tables in tables
                     above[column] = cell
                 column += span
+
+    def texts(self, parent: Any, texts: Iterable[Text]) -> None:
+        """Add several texts to an element, as `text` does."""
+        for text, marks in texts:
+            self.text(parent, text, marks)
 
     def text(self, parent: Any, text: str, marks: tuple[str, ...] = ()) -> None:
         """Add text to an element, in inline elements named by `marks`: `strong`, `em`, `del`, `code`, `a ADDRESS`."""
@@ -222,10 +222,6 @@ class Builder:
         else:
             target.text = (target.text or "") + text
 
-    def own_text(self, text: str) -> None:
-        """Add text to the root itself, such as a cell."""
-        self.text(self.root, text)
-
     def first_heading(self) -> str:
         """The text of the first heading; "" if there is none."""
         heading = next(self.root.iter("h1", "h2"), None)
@@ -235,13 +231,6 @@ class Builder:
         child = self._make(tag)
         parent.append(child)
         return child
-
-
-def _flatten(cell: Any) -> None:
-    """Turn a table in a cell into paragraphs: Markdown has no tables in tables."""
-    for inner in list(cell.iter("table", "tr", "th", "td")):
-        if inner is not cell:
-            inner.tag = "div"
 
 
 def markdown_of(builder: Builder) -> str:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.rendering import Builder, Cell, figure, markdown_of
+from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of
 
 DEEPEST = 500
 """The deepest group that is read."""
@@ -27,17 +27,10 @@ _SKIPPED = frozenset(
 )
 _READ = (b"\\*\\shppict", b"\\*\\shpinst", b"\\*\\footnote")
 """The optional groups, which begin with `\\*`, that are read."""
-_CHARACTERS = {
-    b"tab": "\t",
-    b"line": "\n",
-    b"emdash": "—",
-    b"endash": "–",
-    b"lquote": "‘",
-    b"rquote": "’",
-    b"ldblquote": "“",
-    b"rdblquote": "”",
-    b"bullet": "•",
-}
+_CHARACTERS = dict(
+    zip(b"tab line emdash endash lquote rquote ldblquote rdblquote bullet".split(), "\t\n—–‘’“”•", strict=True)
+)
+_SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-"}
 _MARKS = {b"b": "strong", b"i": "em", b"strike": "del", b"v": "hidden", b"deleted": "hidden"}
 _MERGES = {b"clmrg": "left", b"clvmrg": "above"}
 _STYLE = re.compile(rb"\{\\s(\d{1,4})(?!\d)[^{}]{0,1000}?(?:[Hh]eading (\d)|Title);?\}")
@@ -50,8 +43,6 @@ _SNAP = 40
 _MOST_EDGES = 200
 _FARTHEST = 4_000
 """How far from the beginning of a group its address or name may stand (bytes)."""
-
-Text = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +110,22 @@ class _Reader:
             word, number, byte, symbol, brace, text = match.groups()
             self.at = match.end()
             if byte is not None or text is not None:
-                raw += self._unskipped(text if byte is None else bytes((int(byte, 16),)))
+                data = text if byte is None else bytes((int(byte, 16),))
+                skipped = min(self.left_to_skip, len(data))  # what stands in for a Unicode character before it
+                self.left_to_skip -= skipped
+                raw += data[skipped:]
                 continue
             if raw:
                 self._add(raw.decode(self.codepage, "replace"))
                 raw.clear()
             if brace is not None:
-                self._brace(brace, self.at)
+                self._brace(brace)
             elif word is not None:
                 self._word(word, None if number is None else int(number))
-            elif symbol is not None:
-                self._symbol(symbol)
+            elif symbol in _SYMBOLS:
+                self._add(_SYMBOLS[symbol])
+            elif symbol in (b"\r", b"\n"):
+                self._end_paragraph()
             if self.is_skipping:
                 return
         self.at = len(self.body)
@@ -145,12 +141,6 @@ class _Reader:
         self.at = self.at if not depth else len(self.body)
         self.group = self.stack.pop() if self.stack else self.group
 
-    def _unskipped(self, data: bytes) -> bytes:
-        """The bytes without those that stand in for a Unicode character before them."""
-        skipped = min(self.left_to_skip, len(data))
-        self.left_to_skip -= skipped
-        return data[skipped:]
-
     def _add(self, text: str) -> None:
         group = self.group
         if "hidden" in group.marks or not text:
@@ -165,25 +155,18 @@ class _Reader:
             text = pair.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         target.append((text, marks))
 
-    def _brace(self, brace: bytes, at: int) -> None:
+    def _brace(self, brace: bytes) -> None:
         self.left_to_skip = 0
         if brace == b"}":
             self.group = self.stack.pop() if self.stack else self.group
             return
+        at = self.at
         self.stack.append(self.group)
         is_optional = self.body.startswith(b"\\*", at) and not self.body.startswith(_READ, at)
         if is_optional or len(self.stack) > DEEPEST:
             self.is_skipping = True
         elif self.body.startswith(b"\\field", at) and (link := _LINK.search(self.body, at, at + _FARTHEST)):
             self.group = replace(self.group, link=link[1].decode("latin-1"))
-
-    def _symbol(self, symbol: bytes) -> None:
-        if symbol in b"\\{}":
-            self._add(symbol.decode())
-        elif symbol in b"~_":
-            self._add(" " if symbol == b"~" else "-")
-        elif symbol in b"\r\n":
-            self._end_paragraph()
 
     def _word(self, word: bytes, number: int | None) -> None:
         if word in _CHARACTERS:
@@ -267,8 +250,7 @@ class _Reader:
             block = self.builder.item(paragraph.level, is_ordered=is_ordered, list_id=paragraph.list_id)
         else:
             block = self.builder.block("p")
-        for text, marks in texts:
-            self.builder.text(block, text, marks)
+        self.builder.texts(block, texts)
 
     def _end_table(self) -> None:
         rows, self.rows = self.rows, []
@@ -294,21 +276,18 @@ def _cells(row: _Row, edges: list[int]) -> list[Cell]:
 
 
 def _fill(texts: list[Text], cell: Builder) -> None:
-    block = cell.block("p")
-    for text, marks in texts:
-        cell.text(block, text, marks)
+    cell.texts(cell.block("p"), texts)
 
 
 def rtf(body: bytes, url: str, charset: str) -> Extracted:
     """A document in Rich Text Format without its headers, footers and hidden text. `charset` is not used."""
     reader = _Reader(body)
     reader.read()
-    notes = []
+    parts = [markdown_of(reader.builder)]
     for number, texts in enumerate(reader.notes, 1):
         builder = Builder()
         _fill(texts, builder)
-        notes.append(f"[^{number}]: {markdown_of(builder)}")
+        parts.append(f"[^{number}]: {markdown_of(builder)}")
     title = _TITLE.search(body)
-    text = "\n\n".join((markdown_of(reader.builder), *notes)).strip()
     words = title[1].decode(reader.codepage, "replace").strip() if title else ""
-    return Extracted(words or reader.builder.first_heading(), text, None)
+    return Extracted(words or reader.builder.first_heading(), "\n\n".join(parts).strip(), None)
