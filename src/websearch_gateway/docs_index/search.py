@@ -35,9 +35,9 @@ from websearch_gateway.docs_index.store.docs import (
     SqlDocs,
     find_symbols,
     load_chunks,
+    load_with_starts,
     page_chunks,
     page_facts,
-    section_starts,
 )
 from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
@@ -187,7 +187,7 @@ class Ranker:
                 break
             group.sort(key=lambda one: place[one[0].version_id])
             if len(ordered) < shown:  # reading a text costs more than finding it
-                group[0] = _section_to_show(db, query, group[0][0])
+                group[0] = _section_to_show(db, query, *group[0][:2], most=1 if ordered else MOST_COMPARED)
             (last if is_navigation(group[0][1].content) else ordered).append(group)
         found = []
         relevance = 1.0
@@ -227,7 +227,7 @@ async def _reordered(reorder: Reorder, query: Query, found: list[_Candidate]) ->
 
 def _instead(db: Database, words: Sequence[str]) -> dict[str, str]:
     """The nearest known word for each that no page has."""
-    counts = db.count_words(words)
+    counts = db.count_words(words, 1)
     found = {}
     for word in [word for word in words if word not in counts][:MOST_UNKNOWN]:
         near, start = spellings_near(word), word[:3]
@@ -261,7 +261,7 @@ _Shown = tuple[RankedPage, Chunk, int | None]
 """A page, the chunk of it to show, and where in it to begin."""
 
 
-def _section_to_show(db: Database, query: Query, page: RankedPage) -> _Shown:
+def _section_to_show(db: Database, query: Query, page: RankedPage, best: Chunk, most: int) -> _Shown:
     """The section that answers the query best.
 
     A definition of a name in the query, unless another chunk has more words of the query; else, of the chunks found
@@ -269,18 +269,15 @@ def _section_to_show(db: Database, query: Query, page: RankedPage) -> _Shown:
     heading and its text, rather one with code.
     """
     terms = query_terms(query.text)
-    best = _best_chunk(query, page)
-    ids = list(dict.fromkeys((best, *page.chunk_ids)))[:MOST_COMPARED]
+    ids = list(dict.fromkeys((best.id, *page.chunk_ids)))
     if page.defined:
         both = load_chunks(db, ids[: min(2, len(query.phrases))])
         texts = (" ".join((*one.heading_path, one.content)) for one in both)
         held = [len(set(terms).intersection(one)) for one in tokens_of_each(texts)]
         chunk = both[held.index(max(held))]
         return page, chunk, _definition_start(chunk, [one for one in page.defined if one.chunk_id == chunk.id])
-    loaded = load_chunks(db, ids)
-    known = {one.id for one in loaded}
-    loaded += [one for one in section_starts(db, loaded[0]) if one.id not in known]
-    chunk, start = _best_section(terms, [one for one in loaded if not is_navigation(one.content)] or loaded[:1])
+    sections = _ranked_sections(terms, load_with_starts(db, ids[:most], best))
+    chunk, start = next((one for one in sections if not is_navigation(one[0].content)), sections[0])
     return page, chunk, start
 
 
@@ -294,12 +291,12 @@ def _definition_start(chunk: Chunk, defined: Sequence[SymbolMatch]) -> int | Non
     return next(chain(found, named), None)
 
 
-def _best_section(terms: Sequence[str], chunks: Sequence[Chunk]) -> tuple[Chunk, int]:
-    """The chunk and the start of the section that holds the most of the terms; each counts by how few hold it."""
+def _ranked_sections(terms: Sequence[str], chunks: Sequence[Chunk]) -> list[tuple[Chunk, int]]:
+    """The chunk and the start of each section, those with the most terms first; each counts by how few hold it."""
     found: list[tuple[Chunk, int, list[set[str]], float]] = []
     for rank, chunk in enumerate(chunks):
         text = chunk.content[:MOST_JUDGED]
-        held = [(match.start(), match[0].lower()) for match in _any_of(frozenset(terms)).finditer(text)]
+        held = _places(text, terms)
         for start, end, stop in takewhile(lambda part: part[0] < MOST_JUDGED, _parts(chunk)):
             seen = max(end, min(stop, start + SEEN_CHARS))
             score = CODE_GAIN * ("```" in text[start:seen]) + BEST_GAIN / (rank + 1)
@@ -309,10 +306,8 @@ def _best_section(terms: Sequence[str], chunks: Sequence[Chunk]) -> tuple[Chunk,
     counts = Counter(word for _, _, (words, _), _ in found for word in words)
     weights = {word: log((len(found) + 1) / (count + 0.5)) + LEAST_WEIGHT for word, count in counts.items()}
     total = sum(weights.values()) or 1
-    chunk, start, *_ = max(
-        found, key=lambda one: one[3] + sum(weights[word] for words in one[2] for word in words) / total
-    )
-    return chunk, start
+    found.sort(key=lambda one: -one[3] - sum(weights[word] for words in one[2] for word in words) / total)
+    return [(chunk, start) for chunk, start, *_ in found]
 
 
 def _parts(chunk: Chunk) -> list[tuple[int, int, int]]:
@@ -511,14 +506,15 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     room = most_tokens - estimate_tokens(f"\n\n{NOTE}")
     if not found or room <= 0:
         return _cut(markdown, 0, room)
-    best = _best(markdown, [(block.start, block.end) for block in found], terms, names)
-    if best and not names and _held(markdown, 0, room, terms) >= _held(markdown, found[best].start, room, terms):
-        return excerpt(markdown, (), most_tokens)  # what introduces a section explains the rest of it
+    held = _places(markdown, terms)
+    best = _best(markdown, [(block.start, block.end) for block in found], held, names)
+    if best and not names and _reached(markdown, 0, room, held) >= _reached(markdown, found[best].start, room, held):
+        best, held = 0, []  # what introduces a section explains the rest of it
     own = _units(markdown, found[best])
     fitting = [unit for unit in own if estimate_tokens(markdown[slice(*unit)]) <= room]
     if not fitting:
         return _cut(markdown, own[0][0], room, names)
-    first = own.index(fitting[_best(markdown, fitting, terms, names)])
+    first = own.index(fitting[_best(markdown, fitting, held, names)])
     start, end = own[first]
     heading = next((block.start for block in reversed(found[: best + 1]) if block.kind == "heading"), start)
     if estimate_tokens(markdown[heading:end]) <= room // 2:
@@ -588,9 +584,10 @@ def _line_of(code: str, names: Collection[str]) -> int:
     return code.rfind("\n", 0, found.end()) + 1 if found else 0
 
 
-def _held(markdown: str, start: int, room: int, terms: Collection[str]) -> int:
+def _reached(markdown: str, start: int, room: int, held: Sequence[tuple[int, str]]) -> int:
     """How many of the terms stand in the text that fits from `start` on."""
-    return len({match[0].lower() for match in _any_of(frozenset(terms)).finditer(_window(markdown, start, room))})
+    end = start + len(_window(markdown, start, room))
+    return len({term for at, term in held if start <= at < end})
 
 
 def _window(text: str, start: int, room: int) -> str:
@@ -604,31 +601,44 @@ def _units(markdown: str, block: Block) -> list[tuple[int, int]]:
     return [(block.start, block.end)] if block.kind == "code" else list(sentences_of(markdown, block))
 
 
-def _best(markdown: str, spans: Sequence[tuple[int, int]], terms: Collection[str], names: Collection[str]) -> int:
+def _best(
+    markdown: str, spans: Sequence[tuple[int, int]], held: Sequence[tuple[int, str]], names: Collection[str]
+) -> int:
     """The place of the first span with the most terms; a definition counts more than all terms."""
     starts = [start for start, _ in spans]
-    held: list[set[str]] = [set() for _ in spans]
-    for match in _any_of(frozenset(terms)).finditer(markdown, starts[0], spans[-1][1]):
-        place = max(0, bisect_right(starts, match.start()) - 1)
-        if match.start() < spans[place][1]:
-            held[place].add(match[0].lower())
-    score = [len(found) for found in held]
+    found: list[set[str]] = [set() for _ in spans]
+    for at, term in held:
+        place = max(0, bisect_right(starts, at) - 1)
+        if starts[0] <= at < spans[place][1]:
+            found[place].add(term)
+    score = [len(terms) for terms in found]
     if names:
         defines = re.compile(rf"(?:[*`@|\s]|\*[a-z ]+\*)*(?:{'|'.join(map(re.escape, names))})(?![\w-])")
         for place, (start, end) in enumerate(spans):
             if not _FENCE.match(markdown, start):  # code assigns to names and calls them
-                score[place] += len(terms) * any(defines.match(markdown, *line) for line in lines(markdown, start, end))
+                score[place] += (len(held) + 1) * any(
+                    defines.match(markdown, *line) for line in lines(markdown, start, end)
+                )
     return max(range(len(score)), key=lambda place: (score[place], -place))
 
 
-_STEM_END = re.compile(r"(?<=..)i$|(?<=....)e$")
+def _places(text: str, terms: Collection[str]) -> list[tuple[int, str]]:
+    """Where words begin with these stems, and the stem: without its last letter, which may differ in a word (`query`,
+    `queri`; `writing`). In scripts without spaces a stem may stand inside a word.
+    """
+    lowered = text.lower()
+    # A lookbehind in the pattern would keep the search from skipping to the first letters: three times slower.
+    return [
+        (at, match[0])
+        for match in _any_of(frozenset(terms)).finditer(lowered)
+        if not (at := match.start()) or not match[0].isascii() or not lowered[at - 1].isalnum()
+    ]
 
 
 @lru_cache(maxsize=64)
 def _any_of(terms: frozenset[str]) -> re.Pattern[str]:
-    """Matches words that begin with these stems; a stem's last letter may differ (`query`, `queri`; `writing`)."""
     stems = [re.escape(_STEM_END.sub("", term)) for term in sorted(terms, key=len, reverse=True)]
-    spaced = [stem for stem in stems if stem.isascii()]
-    unspaced = [stem for stem in stems if not stem.isascii()]
-    spaced = [rf"(?<![^\W_])(?:{'|'.join(spaced)})"] if spaced else []
-    return re.compile("|".join([*spaced, *unspaced]) or r"(?!)", re.IGNORECASE)
+    return re.compile("|".join(stems) or r"(?!)")
+
+
+_STEM_END = re.compile(r"(?<=..)i$|(?<=....)e$")

@@ -96,8 +96,8 @@ class Database(Protocol):
         """
         ...
 
-    def count_words(self, words: Sequence[str]) -> dict[str, int]:
-        """How many chunks hold each word in some form, up to a limit. Words that none holds are left out."""
+    def count_words(self, words: Sequence[str], most: int = MOST_COUNTED) -> dict[str, int]:
+        """How many chunks hold each word in some form, up to `most`. Words that none holds are left out."""
         ...
 
     def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:

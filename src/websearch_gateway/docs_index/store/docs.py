@@ -90,13 +90,16 @@ def page_chunks(db: Database, page_id: int, start: int = 0, stop: int | None = N
     return _chunks(db, db.execute(f"{_CHUNK} {where}", (page_id, start, most)).fetchall())
 
 
-def section_starts(db: Database, chunk: Chunk) -> list[Chunk]:
-    """The first chunk of its page, and of each section that a chunk is in, the innermost first."""
+def load_with_starts(db: Database, ids: Sequence[int], chunk: Chunk) -> list[Chunk]:
+    """The chunks with these ids, in this order, and those in which the sections begin that `chunk` of the same page is
+    in, the innermost first."""
     path = chunk.heading_path
     stored = [HEADING_SEPARATOR.join(path[:depth]) for depth in range(1, len(path) + 1)]
     starts = f"SELECT min(ordinal) FROM chunks WHERE page_id = ? AND headings IN ({marks(stored)}) GROUP BY headings"
-    where = f"WHERE page_id = ? AND (ordinal = 0 OR ordinal IN ({starts})) ORDER BY ordinal DESC"
-    return _chunks(db, db.execute(f"{_CHUNK} {where}", (chunk.page_id, chunk.page_id, *stored)).fetchall())
+    where = f"WHERE page_id = ? AND (chunks.id IN ({marks(ids)}) OR ordinal = 0 OR ordinal IN ({starts}))"
+    rows = db.execute(f"{_CHUNK} {where}", (chunk.page_id, *ids, chunk.page_id, *stored)).fetchall()
+    place = {id_: rank for rank, id_ in enumerate(ids)}
+    return sorted(_chunks(db, rows), key=lambda one: (place.get(one.id, len(ids)), -one.ordinal))
 
 
 def _chunks(db: Database, rows: Sequence[tuple[Any, ...]], *, with_text: bool = True) -> list[Chunk]:

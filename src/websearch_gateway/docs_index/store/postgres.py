@@ -449,7 +449,7 @@ class PostgresDatabase:
         ]
         return sorted(scored, key=lambda one: (-one.score, one.chunk_id))[:limit]
 
-    def count_words(self, words: Sequence[str]) -> dict[str, int]:
+    def count_words(self, words: Sequence[str], most: int = MOST_COUNTED) -> dict[str, int]:
         """See `Database`."""
         stem = dict(zip(words, map(indexed, words), strict=True))
         rows = self._connection.execute(
@@ -458,7 +458,7 @@ class PostgresDatabase:
                 SELECT count(*) FROM (SELECT 1 FROM chunks WHERE words @@ to_tsquery('simple', word) LIMIT %s) AS few
             ) FROM unnest(%s::text[]) AS word
             """,
-            (MOST_COUNTED, list(dict.fromkeys(filter(None, stem.values())))),
+            (most, list(dict.fromkeys(filter(None, stem.values())))),
         )
         counts = {word: count for word, count in rows if count}
         return {word: counts[found] for word, found in stem.items() if found in counts}

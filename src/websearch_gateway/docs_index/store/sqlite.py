@@ -374,7 +374,7 @@ class SqliteDatabase:
         """See `Database`."""
         self.connection.executemany(_UNINDEX, [(chunk_id, *columns) for chunk_id, columns in rows])
 
-    def count_words(self, words: Sequence[str]) -> dict[str, int]:
+    def count_words(self, words: Sequence[str], most: int = MOST_COUNTED) -> dict[str, int]:
         """See `Database`."""
         stems = dict(zip(words, fts5_stems(words), strict=True)) if len(words) > FEW_WORDS else {}
         groups: defaultdict[str, list[str]] = defaultdict(list)
@@ -386,14 +386,14 @@ class SqliteDatabase:
         for group in groups.values():
             if len(group) >= LEAST_ALIKE:
                 docs = self._docs([stems[word] for word in group])
-                counts |= {word: min(docs[stems[word]], MOST_COUNTED) for word in group if stems[word] in docs}
+                counts |= {word: min(docs[stems[word]], most) for word in group if stems[word] in docs}
                 for word in group:
                     del rest[word]
         quoted = [f'"{word}"' for word in rest]
         found = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
         if len(rest) > FEW_WORDS and not self.execute(found, (" OR ".join(quoted), 1)).fetchone()[0]:
             return counts
-        single = zip(rest, (self.execute(found, (one, MOST_COUNTED)).fetchone()[0] for one in quoted), strict=True)
+        single = zip(rest, (self.execute(found, (one, most)).fetchone()[0] for one in quoted), strict=True)
         return counts | {word: count for word, count in single if count}
 
     def _docs(self, stems: Sequence[str]) -> dict[str, int]:
