@@ -37,7 +37,7 @@ def add_engine(copy: Path) -> None:
     insert(listed, "    PERPLEXITY,\n", "    HERON,\n")
     insert(
         listed,
-        "from websearch_gateway.sandbox.vendors.llm",
+        "from websearch_gateway.sandbox.vendors.hosted_engines",
         "from websearch_gateway.sandbox.vendors.heron import HERON\n",
     )
     faults = '    "heron": {"no_search": "answers without searching", "failed": "reports a response that failed"},\n'

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -173,6 +173,7 @@ class Match:
     score: float
     published: datetime | None
     query: str
+    url: str
 
     @property
     def snippet(self) -> str:
@@ -236,16 +237,17 @@ def search(
     region: str | None = None,
     language: str | None = None,
     news: bool = False,
-    allow: Callable[[Page], bool] = lambda _: True,
+    origin: str = "",
 ) -> list[Match]:
     """Every page with at least one word of the query, best first.
 
     `since` and `until` (UTC, inclusive) leave out undated pages; `language` is strict; `region` only moves pages of
-    that country up and those of another down, as search engines do; `news` keeps news pages only.
+    that country up and those of another down, as search engines do; `news` keeps news pages only. Addresses begin with
+    `origin`.
     """
     wanted = list(dict.fromkeys(terms(query)))
     matches = []
-    for page in filter(allow, library().values()):
+    for page in library().values():
         published = page.published(now)
         undated_or_old = since is not None and (published is None or published < since)
         undated_or_new = until is not None and (published is None or published > until)
@@ -257,5 +259,5 @@ def search(
         if region and page.region:
             score *= _HOME_FACTOR if page.region == region.upper() else _FOREIGN_FACTOR
         if score > 0:
-            matches.append(Match(page, score, published, query))
+            matches.append(Match(page, score, published, query, origin + page.path))
     return sorted(matches, key=lambda match: (-match.score, match.page.slug))

@@ -1,8 +1,8 @@
-"""The base of every stand-in for a vendor, and the answer of those for answer engines.
+"""The base of every stand-in for a vendor, and what several of them do.
 
-`stand_in` is that of a search vendor without a file of its own: it serves the vendor's recorded reply. It accepts any
-path and method and requires the key in some header or parameter. The reply's hits get URLs of matching sandbox pages,
-so that a gateway can read them.
+`stand_in` is that of a search vendor without one of its own: it serves the vendor's recorded reply. It accepts any path
+and method and requires the key in some header or parameter. The reply's hits get URLs of matching sandbox pages, so
+that a gateway can read them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote_plus
 
 from starlette.requests import Request
@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from websearch_gateway.sandbox import key_of
-from websearch_gateway.sandbox.small_web import best_sentences, search
+from websearch_gateway.sandbox.small_web import Match, best_sentences, search
 from websearch_gateway.settings import ProviderRow
 
 _SITE = re.compile(r"(?<!\S)\(?(-?)site:([^\s)]+)\)?")
@@ -45,43 +45,37 @@ class VendorRefusal(Exception):
         return JSONResponse(self.body, self.status, self.headers)
 
 
+class Refuse(Protocol):
+    """A vendor's reply of that HTTP status, worded as the vendor does.
+
+    `reason` is the vendor's own code, or where it has no codes its message, for a status that has several.
+    """
+
+    def __call__(self, status: int, reason: str | None = None) -> VendorRefusal: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """A stand-in, mounted at `/NAME`.
-
-    `refusal(status, reason)` is the vendor's reply of that HTTP status, worded as the vendor does; `reason` is the
-    vendor's own code, or where it has no codes its message, for a status that has several.
-    """
+    """A stand-in, mounted at `/NAME`."""
 
     name: str
     routes: Sequence[Route]
-    refusal: Callable[[int, str | None], VendorRefusal]
-    bot_page: tuple[int, str] = field(default=(403, "<!doctype html><title>Just a moment...</title>"))
+    refusal: Refuse
+    bot_page: tuple[int, str] = (403, "<!doctype html><title>Just a moment...</title>")
+
+
+def worded(body: Callable[[int, str], Any], usual: Mapping[int, str]) -> Refuse:
+    """Refusals with this JSON body, made of a status and a reason; `usual` has the reason of each status."""
+
+    def refusal(status: int, reason: str | None = None) -> VendorRefusal:
+        return VendorRefusal(status, body(status, reason or usual.get(status, "Error")))
+
+    return refusal
 
 
 def origin(request: Request) -> str:
     """The sandbox's own address as the client wrote it, for links in results."""
     return f"{request.url.scheme}://{request.url.netloc}"
-
-
-def within_sites(request: Request, query: str) -> tuple[str, bool]:
-    """A query without its operators `site:`, and whether pages of this sandbox are among what they allow.
-
-    All its pages have one host: the name that the client used for the sandbox.
-    """
-    host = request.url.hostname or ""
-    listed = _SITE.findall(query)
-    wanted = [name for minus, name in listed if not minus]
-    unwanted = [name for minus, name in listed if minus]
-    text = " ".join(word for word in _SITE.sub(" ", query).split() if word not in ("OR", "()", "(", ")"))
-    return text, host not in unwanted and (not wanted or host in wanted)
-
-
-def within_domains(request: Request, include: object, exclude: object) -> bool:
-    """Whether lists of domains allow the pages of this sandbox, whose host is the name that the client used."""
-    host = request.url.hostname or ""
-    wanted, unwanted = (names if isinstance(names, list) else [] for names in (include, exclude))
-    return host not in unwanted and (not wanted or host in wanted)
 
 
 def clock(request: Request) -> datetime:
@@ -90,9 +84,31 @@ def clock(request: Request) -> datetime:
     return now
 
 
-def days_ago(request: Request, days: int) -> datetime:
-    """The time that many days ago."""
-    return clock(request) - timedelta(days=days)
+def found(request: Request, query: str, *, days: int | None = None, within: bool = True, **filters: Any) -> list[Match]:
+    """The pages for a query with the `filters` of `small_web.search`, best first.
+
+    Args:
+        days: only pages of the last days.
+        within: whether the domains that the client allows hold this sandbox, whose pages all have one host.
+    """
+    if days is not None:
+        filters["since"] = clock(request) - timedelta(days=days)
+    return search(query, clock(request), origin=origin(request), **filters) if within else []
+
+
+def within_sites(request: Request, query: str) -> tuple[str, bool]:
+    """A query without its operators `site:`, and whether they allow the host of this sandbox."""
+    listed = _SITE.findall(query)
+    wanted, unwanted = ([name for minus, name in listed if bool(minus) is denied] for denied in (False, True))
+    text = " ".join(word for word in _SITE.sub(" ", query).split() if word not in ("OR", "()", "(", ")"))
+    return text, within_domains(request, wanted, unwanted)
+
+
+def within_domains(request: Request, include: object, exclude: object) -> bool:
+    """Whether lists of domains allow the host of this sandbox: the name that the client used."""
+    host = request.url.hostname or ""
+    wanted, unwanted = (names if isinstance(names, list) else [] for names in (include, exclude))
+    return host not in unwanted and (not wanted or host in wanted)
 
 
 def bearer(request: Request) -> str:
@@ -116,17 +132,49 @@ async def json_object(request: Request, refusal: VendorRefusal) -> dict[str, Any
     return body
 
 
+async def posted(request: Request, vendor: str, refusal: Refuse) -> dict[str, Any]:
+    """The JSON object that the bearer of the vendor's key has sent.
+
+    Raises:
+        VendorRefusal: 401 without the key, 400 without an object.
+    """
+    if bearer(request) != key_of(vendor):
+        raise refusal(401)
+    return await json_object(request, refusal(400))
+
+
 async def parameters(request: Request) -> dict[str, str]:
     """The fields of a form that was sent by GET or by POST."""
     form = await request.body() if request.method == "POST" else request.scope["query_string"]
     return dict(parse_qsl(form.decode("utf-8", "replace"), keep_blank_values=True))
 
 
-def whole(value: str | None, default: int) -> int | None:
-    """A query parameter as a whole number; None if it is not one."""
-    if value is None or value == "":
-        return default
-    return int(value) if value.lstrip("-").isdecimal() else None
+def whole(value: str | None, default: int) -> int:
+    """A query parameter as a whole number, `default` without one; -1 if it is no such number."""
+    return int(value) if value and value.isdecimal() else -1 if value else default
+
+
+def day_of(text: Any, refusal: VendorRefusal) -> datetime | None:
+    """A parameter in ISO 8601 as a moment in UTC; None if it is absent.
+
+    Raises:
+        VendorRefusal: `refusal`, if it is something else.
+    """
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
+    except (TypeError, ValueError):
+        raise refusal from None
+
+
+def long_date(match: Match | Found, month: str = "%b") -> str | None:
+    """The date of a page as American engines write it: `Oct 14, 2023`."""
+    moment = match.published
+    return f"{moment:{month}} {moment.day}, {moment.year}" if moment else None
+
+
+def present(**fields: Any) -> dict[str, Any]:
+    """The fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 _MOST_FOUND, _MOST_CITED, _CLOSE_TO_BEST = 6, 3, 0.75
@@ -144,13 +192,13 @@ class Found:
 
 def research(request: Request, question: str, region: str | None = None) -> list[Found]:
     """The pages for a question, best first."""
-    matches = search(question, clock(request), region=region)[:_MOST_FOUND]
-    found = []
+    matches = found(request, question, region=region)[:_MOST_FOUND]
+    pages = []
     for place, match in enumerate(matches):
         cited = place < _MOST_CITED and match.score >= matches[0].score * _CLOSE_TO_BEST
         claim = best_sentences(match.page, question, 1)[0] if cited else None
-        found.append(Found(origin(request) + match.page.path, match.page.title, match.published, claim))
-    return found
+        pages.append(Found(match.url, match.page.title, match.published, claim))
+    return pages
 
 
 def fault_of(request: Request, kinds: Collection[str]) -> str | None:
@@ -162,11 +210,6 @@ def fault_of(request: Request, kinds: Collection[str]) -> str | None:
 REPLIES = files("websearch_gateway.sandbox") / "replies"
 _ADDRESS = re.compile(r"https?://[\w.-]+\.example[^\s\"'<>&]*")
 _TYPES = {"json": "application/json", "html": "text/html; charset=utf-8"}
-
-
-def refusal(status: int, message: str | None = None) -> VendorRefusal:
-    """An error body such as many vendors have: `{"error": {"message"}}`."""
-    return VendorRefusal(status, {"error": {"message": message or f"Error {status}"}})
 
 
 def recording(name: str) -> Traversable:
@@ -183,11 +226,12 @@ def recording(name: str) -> Traversable:
 
 def stand_in(row: ProviderRow) -> Vendor:
     """The stand-in for the vendor of a row."""
+    refusal = worded(lambda _, message: {"error": {"message": message}}, {401: "Invalid API key"})
 
     async def reply(request: Request) -> Response:
         asked = unquote_plus(f"{request.url.query} {(await request.body()).decode(errors='replace')}")
         if row.has_key and key_of(row.name) not in f"{asked} {list(request.headers.values())}":
-            raise refusal(401, "Invalid API key")
+            raise refusal(401)
         path = recording(row.name)
         body = _with_pages(path.read_text(encoding="utf-8"), asked, request)
         return Response(body, media_type=_TYPES[path.name.rpartition(".")[2]])
@@ -196,7 +240,6 @@ def stand_in(row: ProviderRow) -> Vendor:
 
 
 def _with_pages(body: str, asked: str, request: Request) -> str:
-    words = " ".join(re.findall(r"[^\W_]+", asked))
-    pages = [origin(request) + match.page.path for match in search(words, clock(request))]
+    pages = [match.url for match in found(request, " ".join(re.findall(r"[^\W_]+", asked)))]
     places = dict(zip(dict.fromkeys(_ADDRESS.findall(body)), pages, strict=False))
     return _ADDRESS.sub(lambda match: json.dumps(places.get(match[0], match[0]))[1:-1], body)

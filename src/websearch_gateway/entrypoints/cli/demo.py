@@ -26,7 +26,6 @@ from websearch_gateway.errors import SearchError, SearchNotConfiguredError, show
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.results import DocsSearchResponse, ErrorInfo, SearchResponse
 from websearch_gateway.sandbox import Sandbox, engines, environment, serving
-from websearch_gateway.sandbox.app import exports
 from websearch_gateway.settings import Settings, load_settings
 
 PROGRAM = "websearch-gateway"
@@ -58,20 +57,17 @@ async def run_demo(*, as_json: bool) -> None:
 
 
 async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
-    """Run the sandbox until it is interrupted, after printing the settings that point a gateway at it.
-
-    On a terminal also its address, its page, and the settings of every answer engine.
-    """
+    """Run the sandbox until it is interrupted, after printing the settings that point a gateway at it."""
     async with _sandbox_at(host, port) as url:
         if as_json:
             typer.echo(json.dumps(environment(url), indent=2))
-        elif sys.stdout.isatty():
-            typer.echo(f"# The sandbox serves at {url} until you press Ctrl-C.")
-            typer.echo(f"# Buttons that break it, its calls and its pages: {url}/_sandbox/")
-            typer.echo(f"# A gateway uses it with these settings, or as {PROGRAM} sandbox -- COMMAND:")
-            typer.echo(exports(url))
         else:
+            typer.echo(f"# The sandbox serves at {url} until you press Ctrl-C.")
+            typer.echo(f"# A gateway uses it with these settings, or as {PROGRAM} sandbox -- COMMAND:")
             typer.echo("\n".join(f"export {name}={value}" for name, value in environment(url).items()))
+            typer.echo("# Other answer engines: each answers when the one before it fails.")
+            for name, value in (pair for one in engines(url).values() for pair in one.items()):
+                typer.echo(f"# export {name}={value}")
         await asyncio.Event().wait()
 
 

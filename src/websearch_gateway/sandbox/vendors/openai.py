@@ -2,7 +2,7 @@
 
 Shapes follow recorded replies: a citation spans `([host](url))` with its parentheses, in code points, the end
 exclusive; `?utm_source=openai` is on cited URLs and not on those of `sources`; reasoning, searches and the message are
-items of one list; a stream ends without `[DONE]`. Vectors depend only on the text, and are near each other if texts
+items of one list. Vectors depend only on the text, and are near each other if texts
 share words.
 """
 
@@ -10,24 +10,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import math
 import re
 import zlib
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox import OPENAI_KEY, OPENAI_KINDS
-from websearch_gateway.sandbox.small_web import Match, Page, best_sentences, search, terms
-from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, bearer, clock, json_object, origin
+from websearch_gateway.sandbox.small_web import Match, best_sentences, terms
+from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, bearer, clock, fault_of, found, json_object
 
 _SEARCH_TOKENS = 8000
 _SOURCES = "web_search_call.action.sources"
@@ -50,15 +48,6 @@ def _authorise(request: Request) -> None:
 def _reply(payload: Any) -> JSONResponse:
     request_id = hashlib.blake2b(repr(payload).encode(), digest_size=16).hexdigest()
     return JSONResponse(payload, headers={**_HEADERS, "x-request-id": f"req_{request_id}"})
-
-
-def _draft(request: Request, body: dict[str, Any], fault: str | None) -> Draft:
-    question = question_of(body)
-    tool = next(filter(is_search, body.get("tools") or []), None)
-    choice = body.get("tool_choice") or "auto"
-    if tool is None or choice == "none" or fault == "no_search" or (choice == "auto" and is_sum(question)):
-        return from_memory(question)
-    return researched(question, tool, origin(request), clock(request), fault)
 
 
 def _items(draft: Draft, question: str, identity: str, *, sources: bool) -> list[dict[str, Any]]:
@@ -102,7 +91,12 @@ def _usage(body: dict[str, Any], draft: Draft, written: int, thought: int) -> di
 
 
 def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | None) -> dict[str, Any]:
-    draft = _draft(request, body, fault)
+    question = question_of(body)
+    tool = next(filter(is_search, body.get("tools") or []), None)
+    if tool is None or body.get("tool_choice") == "none" or fault == "no_search":
+        draft = Draft("I answer this from memory: it depends on the circumstances.")
+    else:
+        draft = researched(request, question, tool, fault)
     identity = hashlib.blake2b(repr(sorted(body.items())).encode(), digest_size=20).hexdigest()
     effort = (body.get("reasoning") or {}).get("effort") or "medium"
     limit, thought, written = body.get("max_output_tokens"), REASONING_TOKENS[effort], tokens(draft.text)
@@ -112,7 +106,7 @@ def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | 
     if cut:
         # Reasoning comes first and uses the whole budget, so no message begins.
         thought, written = limit or thought, 0
-    output = _items(draft, question_of(body), identity, sources=_SOURCES in (body.get("include") or []))
+    output = _items(draft, question, identity, sources=_SOURCES in (body.get("include") or []))
     return {
         "id": f"resp_{identity}",
         "object": "response",
@@ -143,30 +137,24 @@ def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | 
     }
 
 
-async def _responses(request: Request) -> Response:
+async def _responses(request: Request) -> JSONResponse:
     _authorise(request)
     body = await json_object(request, bad_request(_NOT_JSON))
     model = check_response_request(body)
-    fault = request.state.fault
-    kind = fault.kind if fault and fault.kind in OPENAI_KINDS else None
+    kind = fault_of(request, OPENAI_KINDS)
     payload = _compose(request, body, model, kind)
     if kind == "failed":
-        code = fault.reason or "server_error"
-        error = {"code": code, "message": "An error occurred while processing your request."}
+        error = {
+            "code": request.state.fault.reason or "server_error",
+            "message": "An error occurred while processing your request.",
+        }
         payload |= {"status": "failed", "error": error, "output": [], "usage": None}
-    if body.get("stream"):
-        return StreamingResponse(stream(payload), headers=_HEADERS, media_type="text/event-stream; charset=utf-8")
     return _reply(payload)
 
 
 async def _models(request: Request) -> JSONResponse:
     _authorise(request)
     return _reply({"object": "list", "data": [model.listing() for model in MODELS.values()]})
-
-
-async def _model(request: Request) -> JSONResponse:
-    _authorise(request)
-    return _reply(known_model({"model": request.path_params["name"]}).listing())
 
 
 async def _embeddings(request: Request) -> JSONResponse:
@@ -181,7 +169,6 @@ async def _embeddings(request: Request) -> JSONResponse:
 _MOST_PAGES, _MOST_SOURCES = 3, 10
 _CLOSE_TO_BEST = 0.75
 _ASKED = re.compile(r"(?im)^\W*(?:question|query)\W*:\s*(.+)$")
-_SUM = re.compile(r"\s*(?:what is|what's|how much is)?\s*(-?\d{1,9})\s*([-+*x×])\s*(-?\d{1,9})\s*\??\s*", re.IGNORECASE)
 _SPAN_SHIFT = 3
 
 Mark = Callable[[int, str], str]
@@ -210,42 +197,24 @@ def question_of(body: dict[str, Any]) -> str:
     return found[-1].strip() if found else str(asked)
 
 
-def from_memory(question: str) -> Draft:
-    """The answer of a model that does not search."""
-    if match := _SUM.fullmatch(question):
-        left, sign, right = int(match[1]), match[2], int(match[3])
-        value = left + right if sign == "+" else left - right if sign == "-" else left * right
-        return Draft(f"{value:,}".replace(",", " ") if abs(value) >= 10_000 else str(value))
-    return Draft("I answer this from memory: it depends on the circumstances.")
-
-
-def is_sum(question: str) -> bool:
-    """Whether a model would answer this without a search."""
-    return _SUM.fullmatch(question) is not None
-
-
-def researched(question: str, tool: dict[str, Any], origin: str, now: datetime, fault: str | None) -> Draft:
+def researched(request: Request, question: str, tool: dict[str, Any], fault: str | None) -> Draft:
     """Search with the options of `tool` and answer from the results; `fault` names a citation fault to make."""
     location = tool.get("user_location") or {"country": "US"}
     filters = tool.get("filters") or {}
     domains, blocked = filters.get("allowed_domains") or [], filters.get("blocked_domains") or []
-    host = urlsplit(origin).hostname or ""
-    allowed = (not domains or _within(host, domains)) and not _within(host, blocked)
-
-    def allow(_: Page) -> bool:
-        return allowed
-
-    found = search(question, now, region=location.get("country"), allow=allow)[:_MOST_SOURCES]
-    if not found:
+    host = request.url.hostname or ""
+    within = (not domains or _covers(domains, host)) and not _covers(blocked, host)
+    matches = found(request, question, within=within, region=location.get("country"))[:_MOST_SOURCES]
+    if not matches:
         return Draft("I couldn't find a source that answers this.", searched=True)
-    close = [match for match in found if match.score >= found[0].score * _CLOSE_TO_BEST][:_MOST_PAGES]
+    close = [match for match in matches if match.score >= matches[0].score * _CLOSE_TO_BEST][:_MOST_PAGES]
     per_page = 2 if len(close) == 1 else 1
     claims = [(text, match) for match in close for text in best_sentences(match.page, question, per_page)]
-    draft = _cited(claims, origin, _MARKS.get(fault or "", _link), opening="📌 " if fault == "utf16_spans" else "")
-    return _spoil(replace(draft, found=tuple(origin + match.page.path for match in found), searched=True), fault)
+    draft = _cited(claims, _MARKS.get(fault or "", _link), opening="📌 " if fault == "utf16_spans" else "")
+    return _spoil(replace(draft, found=tuple(match.url for match in matches), searched=True), fault)
 
 
-def _within(host: str, domains: list[str]) -> bool:
+def _covers(domains: list[str], host: str) -> bool:
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
@@ -253,21 +222,16 @@ def _link(_: int, url: str) -> str:
     return f"([{urlsplit(url).netloc}]({url}))"
 
 
-def _marker(number: int, _: str) -> str:
-    return f"\ue200cite\ue202turn0search{number}\ue201"
+_MARKS: dict[str, Mark] = {
+    "raw_markers": lambda number, _: f"\ue200cite\ue202turn0search{number}\ue201",
+    "empty_annotations": lambda _, __: "",
+}
 
 
-def _nothing(_: int, __: str) -> str:
-    return ""
-
-
-_MARKS: dict[str, Mark] = {"raw_markers": _marker, "empty_annotations": _nothing}
-
-
-def _cited(claims: list[tuple[str, Match]], origin: str, mark: Mark, opening: str) -> Draft:
+def _cited(claims: list[tuple[str, Match]], mark: Mark, opening: str) -> Draft:
     text, annotations = opening, []
     for number, (sentence, match) in enumerate(claims):
-        url = f"{origin}{match.page.path}?utm_source=openai"
+        url = f"{match.url}?utm_source=openai"
         text += f"{sentence} "
         start = len(text)
         text += mark(number, url)
@@ -276,7 +240,7 @@ def _cited(claims: list[tuple[str, Match]], origin: str, mark: Mark, opening: st
             annotations.append({"type": "url_citation", **place, "title": match.page.title, "url": url})
         text += " "
     # A removed mark leaves two spaces, as in real replies.
-    return Draft(text if mark is _nothing else text.rstrip(), tuple(annotations))
+    return Draft(text if mark is _MARKS["empty_annotations"] else text.rstrip(), tuple(annotations))
 
 
 def _spoil(draft: Draft, fault: str | None) -> Draft:
@@ -290,59 +254,6 @@ def _spoil(draft: Draft, fault: str | None) -> Draft:
         for note in draft.annotations
     )
     return replace(draft, annotations=tuple(spoiled))
-
-
-_DELTA_CHARACTERS = 24
-
-Event = tuple[str, dict[str, Any]]
-
-
-def stream(response: dict[str, Any]) -> Iterator[str]:
-    """The frames of a whole response, `event:` and `data:` lines with rising sequence numbers."""
-    for number, (name, fields) in enumerate(_events(response)):
-        data = json.dumps({"type": f"response.{name}", "sequence_number": number, **fields}, ensure_ascii=False)
-        yield f"event: response.{name}\ndata: {data}\n\n"
-
-
-def _events(response: dict[str, Any]) -> Iterator[Event]:
-    begun = {**response, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
-    yield "created", {"response": begun}
-    yield "in_progress", {"response": begun}
-    for index, item in enumerate(response["output"]):
-        place = {"output_index": index}
-        yield "output_item.added", {**place, "item": _unfinished(item)}
-        if item["type"] == "web_search_call":
-            for state in ("in_progress", "searching", "completed"):
-                yield f"web_search_call.{state}", {**place, "item_id": item["id"]}
-        if item["type"] == "message":
-            yield from _content(item, {**place, "item_id": item["id"], "content_index": 0})
-        yield "output_item.done", {**place, "item": item}
-    yield response["status"], {"response": response}
-
-
-def _unfinished(item: dict[str, Any]) -> dict[str, Any]:
-    if item["type"] == "reasoning":
-        return item
-    started = {name: value for name, value in item.items() if name != "action"} | {"status": "in_progress"}
-    return {**started, "content": []} if item["type"] == "message" else started
-
-
-def _content(item: dict[str, Any], place: dict[str, Any]) -> Iterator[Event]:
-    part = item["content"][0]
-    kind = part["type"]
-    field = "refusal" if kind == "refusal" else "text"
-    empty = {"type": kind, field: ""} | ({"annotations": [], "logprobs": []} if field == "text" else {})
-    yield "content_part.added", {**place, "part": empty}
-    waiting = list(enumerate(part.get("annotations", [])))
-    for start in range(0, len(part[field]), _DELTA_CHARACTERS):
-        delta = part[field][start : start + _DELTA_CHARACTERS]
-        yield f"{kind}.delta", {**place, "delta": delta, "logprobs": [], "obfuscation": "x"}
-        last = start + len(delta) == len(part[field])
-        while waiting and (last or waiting[0][1]["end_index"] <= start + len(delta)):
-            index, note = waiting.pop(0)
-            yield "output_text.annotation.added", {**place, "annotation_index": index, "annotation": note}
-    yield f"{kind}.done", {**place, field: part[field], "logprobs": []}
-    yield "content_part.done", {**place, "part": part}
 
 
 _MOST_INPUTS, _MOST_TOKENS_EACH, _MOST_TOKENS = 2048, 8192, 300_000
@@ -652,7 +563,6 @@ OPENAI = Vendor(
     [
         Route("/v1/responses", _responses, methods=["POST"]),
         Route("/v1/models", _models),
-        Route("/v1/models/{name}", _model),
         Route("/v1/embeddings", _embeddings, methods=["POST"]),
     ],
     refusal,

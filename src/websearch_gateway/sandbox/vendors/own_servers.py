@@ -1,7 +1,10 @@
-"""A chat completions server with a small extractive "model", in the wire form that Ollama and vLLM share.
+"""The servers that people run themselves: a chat completions server, and rerankers.
 
-The model picks sentences out of the numbered passages of its prompt and quotes them with their numbers. Its faults are
-those of real small models.
+The first has a small extractive "model", in the wire form that Ollama and vLLM share. It picks sentences out of the
+numbered passages of its prompt and quotes them with their numbers. Its faults are those of real small models. The
+rerankers have the form of Cohere, Jina, vLLM, Infinity and llama.cpp, that of Voyage, and that of TEI
+(https://docs.cohere.com/reference/rerank, https://docs.voyageai.com/reference/reranker-api and
+https://huggingface.github.io/text-embeddings-inference): a text scores by the share of its words that the query has.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox import ENGINE_KINDS, LLM_MODEL
 from websearch_gateway.sandbox.small_web import terms
-from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, fault_of, json_object
+from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, fault_of, json_object, posted, worded
 
 _PASSAGE = re.compile(r"^\[(\d+)\] ([^\n]*)\n(.*?)(?=^\[\d+\] |^</passages)", re.MULTILINE | re.DOTALL)
 _QUESTION = re.compile(r"^Question: (.+)$", re.MULTILINE)
@@ -27,13 +30,12 @@ _ORDER = re.compile(r"\bsay that ([^.\n]*)", re.IGNORECASE)
 _CLAIMS = 2
 
 
-def refusal(status: int, message: str | None = None) -> VendorRefusal:
-    """The error body that these servers share."""
-    error = {"message": message or "Sandbox refusal.", "type": "api_error", "param": None, "code": status}
-    return VendorRefusal(status, {"error": error})
+_llm_refusal = worded(
+    lambda status, message: {"error": {"message": message, "type": "api_error", "param": None, "code": status}}, {}
+)
 
 
-def written(prompt: str, fault: str | None) -> list[tuple[str, list[int], str]]:
+def _written(prompt: str, fault: str | None) -> list[tuple[str, list[int], str]]:
     """The model's reply to a prompt: sentences, each with the numbers of its passages and the words of its quote."""
     question = _QUESTION.findall(prompt)[-1:] or [""]
     wanted = set(terms(question[0]))
@@ -74,7 +76,7 @@ def _spoiled(sentence: str, numbers: list[int], fault: str | None) -> tuple[str,
 def _reply(prompt: str, fault: str | None, *, in_json: bool) -> str:
     if fault == "prompt_echo":
         return prompt
-    said = [] if fault == "no_answer" else written(prompt, fault)
+    said = [] if fault == "no_answer" else _written(prompt, fault)
     if in_json:
         sentences = [
             {"text": text, "quotes": [{"passage": number, "words": words} for number in numbers]}
@@ -84,14 +86,10 @@ def _reply(prompt: str, fault: str | None, *, in_json: bool) -> str:
     if fault == "old_marks":
         return " ".join(f"{text} {''.join(f'[{number}]' for number in numbers)}" for text, numbers, _ in said)
     marked = (" ".join([text, *(f'[{number}: "{words}"]' for number in numbers)]) for text, numbers, words in said)
-    return _spoken(" ".join(marked), fault) or "NO ANSWER"
-
-
-def _spoken(text: str, fault: str | None) -> str:
-    """The reply of a model that thinks aloud, or whose reply breaks off."""
+    reply = " ".join(marked) or "NO ANSWER"
     if fault == "thinks_aloud":
-        return f"Let me look at the passages.</think>\nBased on the passages, here is the answer:\n{text}"
-    return text[: len(text) * 2 // 3] if fault == "breaks_off" else text
+        return f"Let me look at the passages.</think>\nBased on the passages, here is the answer:\n{reply}"
+    return reply[: len(reply) * 2 // 3] if fault == "breaks_off" else reply
 
 
 async def _events(model: str, text: str, prompt: str, *, endless: bool) -> AsyncIterator[str]:
@@ -116,9 +114,9 @@ def _usage(prompt: str, text: str) -> dict[str, int]:
 
 
 async def _chat(request: Request) -> Response:
-    body = await json_object(request, refusal(400))
+    body = await json_object(request, _llm_refusal(400))
     if body.get("model") != LLM_MODEL:
-        raise refusal(404, f'model "{body.get("model")}" not found')
+        raise _llm_refusal(404, f'model "{body.get("model")}" not found')
     fault = fault_of(request, ENGINE_KINDS["llm"])
     prompt = "\n".join(str(message.get("content")) for message in body.get("messages", []))
     text = _reply(prompt, fault, in_json="response_format" in body and fault != "endless")
@@ -135,4 +133,53 @@ async def _models(request: Request) -> JSONResponse:
     return JSONResponse({"object": "list", "data": data})
 
 
-LLM = Vendor("llm", [Route("/v1/chat/completions", _chat, methods=["POST"]), Route("/v1/models", _models)], refusal)
+LLM = Vendor(
+    "llm", [Route("/v1/chat/completions", _chat, methods=["POST"]), Route("/v1/models", _models)], _llm_refusal
+)
+
+_rerank_refusal = worded(
+    lambda _, message: {"message": message},
+    {400: "invalid request", 401: "invalid api token", 429: "too many requests", 500: "internal server error"},
+)
+_MOST_TEI = 32
+
+
+def _tei_refusal(status: int, message: str) -> VendorRefusal:
+    return VendorRefusal(status, {"error": message, "error_type": "Validation"})
+
+
+async def _scored(request: Request, field: str, score: str, missing: VendorRefusal) -> list[dict[str, Any]]:
+    """The indices of the texts in that field with their scores, best first, as servers send them."""
+    body = await posted(request, "reranker", _rerank_refusal)
+    query, texts = body.get("query"), body.get(field)
+    if not isinstance(query, str) or not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+        raise missing
+    if field == "texts" and len(texts) > _MOST_TEI:
+        raise _tei_refusal(413, f"batch size {len(texts)} > maximum allowed batch size {_MOST_TEI}")
+    asked, *said = ([*re.findall(r"\w+", text.casefold())] for text in (query, *texts))
+    scores = [sum(word in asked for word in words) / max(1, len(words)) for words in said]
+    return [{"index": at, score: scores[at]} for at in sorted(range(len(texts)), key=lambda at: -scores[at])]
+
+
+async def _rerank(request: Request) -> JSONResponse:
+    missing = _rerank_refusal(400, "documents must be a list of strings")
+    rows = await _scored(request, "documents", "relevance_score", missing)
+    if request.url.path.endswith("/voyage/v1/rerank"):
+        return JSONResponse({"object": "list", "data": rows})
+    return JSONResponse({"id": "sandbox", "results": rows})
+
+
+async def _tei(request: Request) -> JSONResponse:
+    missing = "Failed to deserialize the JSON body into the target type: missing field `texts`"
+    return JSONResponse(await _scored(request, "texts", "score", _tei_refusal(422, missing)))
+
+
+RERANKER = Vendor(
+    "reranker",
+    [
+        Route("/v2/rerank", _rerank, methods=["POST"]),
+        Route("/voyage/v1/rerank", _rerank, methods=["POST"]),
+        Route("/tei/rerank", _tei, methods=["POST"]),
+    ],
+    _rerank_refusal,
+)

@@ -75,17 +75,6 @@ async def test_the_last_user_message_is_the_question(client: openai.AsyncOpenAI)
     assert response.output[1].action.query == QUESTION  # type: ignore[union-attr]
 
 
-async def test_a_sum_is_not_worth_a_search_unless_one_is_forced(client: openai.AsyncOpenAI) -> None:
-    asked = {**SEARCH, "input": "What is 12 * 12?", "tool_choice": "auto"}
-    response = await client.responses.create(**asked)
-    assert response.output_text == "144"
-    assert [item.type for item in response.output] == ["reasoning", "message"]
-    forced = await client.responses.create(**{**asked, "tool_choice": "required"})
-    assert "web_search_call" in [item.type for item in forced.output]
-    without = await client.responses.create(**{**SEARCH, "tools": [], "tool_choice": "auto"})
-    assert [item.type for item in without.output] == ["reasoning", "message"]
-
-
 async def test_nothing_found_is_said_without_citations(client: openai.AsyncOpenAI) -> None:
     response = await client.responses.create(**{**SEARCH, "input": "zyzzyva quux"})
     assert "couldn't find" in response.output_text
@@ -161,10 +150,9 @@ async def test_a_body_that_is_not_json_is_refused(http: httpx2.AsyncClient) -> N
 
 async def test_a_wrong_key_is_refused_and_masked(http: httpx2.AsyncClient) -> None:
     headers = {"Authorization": "Bearer sk-wrong-and-long-key"}
-    for path in ("models", "models/gpt-5-nano"):
-        reply = await http.get(f"/openai/v1/{path}", headers=headers)
-        assert (reply.status_code, reply.json()["error"]["code"]) == (401, "invalid_api_key")
-        assert "wrong-and-long" not in reply.text
+    reply = await http.get("/openai/v1/models", headers=headers)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (401, "invalid_api_key")
+    assert "wrong-and-long" not in reply.text
     assert (await http.post("/openai/v1/responses", json=SEARCH)).status_code == 401
     assert (await http.post("/openai/v1/embeddings", json={})).status_code == 401
 
@@ -173,9 +161,6 @@ async def test_models_carry_the_date_of_their_end(client: openai.AsyncOpenAI) ->
     models = {model.id: model.shutdown_date async for model in client.models.list()}
     assert models["gpt-5-nano"] == "2026-12-11"
     assert models["gpt-6-luna"] is None
-    assert (await client.models.retrieve("gpt-6-luna")).owned_by == "system"
-    with pytest.raises(openai.NotFoundError):
-        await client.models.retrieve("gpt-9")
 
 
 @pytest.mark.parametrize(
@@ -253,30 +238,6 @@ async def test_spans_can_be_shifted_or_counted_in_utf16(client: openai.AsyncOpen
     for note, text in _note_and_slice(response):
         assert not text.startswith("([")
         assert units[2 * note.start_index : 2 * note.end_index].decode("utf-16-le").endswith(f"({note.url}))")
-
-
-async def test_a_stream_tells_the_same_story(client: openai.AsyncOpenAI) -> None:
-    whole = await client.responses.create(**SEARCH)
-    events = [event async for event in await client.responses.create(**SEARCH, stream=True)]
-    assert [event.sequence_number for event in events] == list(range(len(events)))
-    types = [event.type.removeprefix("response.") for event in events]
-    assert types[:4] == ["created", "in_progress", "output_item.added", "output_item.done"]
-    assert types[-1] == "completed"
-    assert types.index("web_search_call.searching") < types.index("output_text.delta")
-    assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == whole.output_text
-    notes = [event for event in events if event.type == "response.output_text.annotation.added"]
-    assert [note.annotation_index for note in notes] == list(range(len(_note_and_slice(whole))))
-    assert types.index("output_text.annotation.added") < max(i for i, name in enumerate(types) if "delta" in name)
-    assert events[-1].response.output_text == whole.output_text  # type: ignore[union-attr]
-
-
-async def test_a_stream_can_end_refused_or_incomplete(client: openai.AsyncOpenAI, sandbox: Sandbox) -> None:
-    sandbox.fault("openai", "refusal", times=1)
-    sandbox.fault("openai", "incomplete", times=1)
-    refused = [event.type async for event in await client.responses.create(**SEARCH, stream=True)]
-    assert "response.refusal.done" in refused
-    cut = [event.type async for event in await client.responses.create(**SEARCH, stream=True)]
-    assert cut[-1] == "response.incomplete"
 
 
 HEADERS = {"Authorization": f"Bearer {OPENAI_KEY}"}
