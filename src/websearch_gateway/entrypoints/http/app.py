@@ -36,11 +36,11 @@ from websearch_gateway.entrypoints.http.compatible import (
 from websearch_gateway.entrypoints.http.middleware import Frame, HostOriginCheck, RequestBody, Tracing
 from websearch_gateway.entrypoints.http.playground import play_routes
 from websearch_gateway.entrypoints.http.replies import json_reply, refusal
-from websearch_gateway.entrypoints.http.rest import description_routes, openapi, tool_routes
+from websearch_gateway.entrypoints.http.rest import description_route, tool_routes
 from websearch_gateway.entrypoints.http.status import LoopLag, healthz, metrics_endpoint, readyz, status_endpoint
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.entrypoints.mcp import ESCAPED_HALF, create_server, refusal_of_request, repaired
-from websearch_gateway.entrypoints.tools import callable_tools, listed, toolsets_of
+from websearch_gateway.entrypoints.tools import callable_tools
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
@@ -112,9 +112,7 @@ def _routes(
     routes += tool_routes(callable_tools(settings), gateway)
     routes += compatible_routes(gateway)
     routes += play_routes(settings, gateway)
-    routes += description_routes(
-        lambda toolsets: openapi(listed(toolsets), with_token=verifier is not None), lambda: toolsets_of(settings)
-    )
+    routes.append(description_route(settings))
     return routes
 
 

@@ -264,7 +264,6 @@ OPEN_PATHS = frozenset(
         "/healthz",
         "/readyz",
         "/openapi.json",
-        "/docs",
         "/play",
         "/play.js",
         "/play/suggestions",

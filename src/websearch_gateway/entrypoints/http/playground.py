@@ -33,7 +33,6 @@ from websearch_gateway.entrypoints.http.replies import (
     page_reply,
     policy,
     refusal,
-    tag,
 )
 from websearch_gateway.entrypoints.lifecycle import LazyGateway, describe
 from websearch_gateway.entrypoints.tools import Tool, callable_tools
@@ -43,74 +42,13 @@ from websearch_gateway.models import AskedUpstream, Caller, Watch
 from websearch_gateway.results import DocsSearchResponse, PagePassages, SearchResponse, WebSearchResponse, WireModel
 from websearch_gateway.settings import Settings
 
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """An argument of a tool, by its name on the wire, as a field of the form."""
-
-    argument: str
-    label: str
-    kind: str = "text"
-    sample: str = ""
-    required: bool = False
-
-
-_SAMPLE = "How tall is the Eiffel Tower?"
-_DOMAIN = Field("includeDomains", "Only this domain (optional)", sample="example.org")
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """One tool of the page. `stage` is what it does first."""
-
-    tool: str
-    title: str
-    about: str
-    stage: str
-    fields: tuple[Field, ...]
-
-
-TABS = (
-    Tab(
-        "search_web",
-        "Answer",
-        "A short answer from the web with its citations. Point at a citation or focus it to see the quote.",
-        "Checking the question",
-        (
-            Field("query", "Question", sample=_SAMPLE, required=True),
-            _DOMAIN,
-            Field("verifyCitations", "Read the cited pages and quote them", "checkbox"),
-        ),
-    ),
-    Tab(
-        "web_search",
-        "Web results",
-        "Pages that search providers find, with their text.",
-        "Checking the query",
-        (Field("query", "Query", sample="Eiffel Tower height", required=True), _DOMAIN),
-    ),
-    Tab(
-        "read_from_page",
-        "One page",
-        "The passages of one page that answer a question.",
-        "Reading the page",
-        (
-            Field("url", "Address of the page", "url", "https://example.org/", required=True),
-            Field("query", "Question", sample=_SAMPLE, required=True),
-        ),
-    ),
-    Tab(
-        "search_docs",
-        "Documentation",
-        "Sections of the documentation that this gateway has indexed.",
-        "Searching the index",
-        (
-            Field("query", "Question", sample="How do I set a timeout?", required=True),
-            Field("siteId", "Only this site (optional)"),
-        ),
-    ),
-)
-
+FIRST_STAGES = {
+    "search_web": "Checking the question",
+    "web_search": "Checking the query",
+    "read_from_page": "Reading the page",
+    "search_docs": "Searching the index",
+}
+"""The tools of the page, and what each does first."""
 
 _SHOW = (
     'addEventListener("message", (event) => { if (event.source === parent) document.body.innerHTML = event.data; });'
@@ -140,12 +78,11 @@ def play_routes(settings: Settings, gateway: LazyGateway) -> list[BaseRoute]:
     if settings.playground == "off":
         return []
     tools = {tool.name: tool for tool in callable_tools(settings)}
-    kept = {tab.tool: (tools.get(tab.tool), tab.stage) for tab in TABS}
-    with_token = settings.auth_mode != "none"
+    kept = {name: (tools.get(name), stage) for name, stage in FIRST_STAGES.items()}
+    page = rendered(with_token=settings.auth_mode != "none")
 
     async def play(_: Request) -> Response:
-        headers = {"Content-Security-Policy": policy(_style(), script=True)}
-        return page_reply(rendered(with_token=with_token), headers=headers)
+        return page_reply(page, headers={"Content-Security-Policy": policy(_file("play.css"), script=True)})
 
     async def script(_: Request) -> Response:
         return Response(_file("play.js"), media_type="text/javascript")
@@ -166,96 +103,14 @@ def _file(name: str) -> str:
     return files("websearch_gateway.entrypoints.http").joinpath(name).read_text(encoding="utf-8")
 
 
-def _style() -> str:
-    return _file("play.css")
-
-
-@cache
 def rendered(*, with_token: bool) -> str:
     """The whole page. `with_token`: a form asks for the token that callers need."""
-    tabs = (_tab(tab, selected=tab is TABS[0]) for tab in TABS)
-    panels = (_panel(tab, selected=tab is TABS[0]) for tab in TABS)
+    before, form, after = _file("play.html").split("<!-- token -->")
     return document(
         "Ask · websearch-gateway",
-        tag("header", tag("p", "websearch-gateway", class_="name"), tag("h1", "Ask the web")),
-        tag(
-            "main",
-            tag("noscript", tag("p", "This page needs its script, /play.js.")),
-            *([_token_form()] if with_token else []),
-            tag("section", tag("div", *tabs, role="tablist", aria_label="What to ask for", class_="tabs"), *panels),
-            class_="play",
-        ),
-        head=Html(tag("style", Html(_style())) + tag("script", src="/play.js", defer="")),
+        Html(before + (form if with_token else "") + after),
+        head=Html(f'<style>{_file("play.css")}</style><script src="/play.js" defer></script>'),
     )
-
-
-def _token_form() -> Html:
-    note = "This gateway wants a token. The page keeps it in memory until you close or reload it."
-    form = tag(
-        "form",
-        tag("label", "Token", for_="token"),
-        _void(
-            "input", id="token", type="password", autocomplete="off", spellcheck="false", aria_describedby="token-note"
-        ),
-        tag("button", "Use it", type="submit"),
-        tag("button", "Forget it", type="button", id="forget", hidden=""),
-        id="token-form",
-    )
-    return tag(
-        "section", tag("h2", "Token"), tag("p", note, id="token-note"), form, tag("p", role="status", id="token-state")
-    )
-
-
-def _tab(tab: Tab, *, selected: bool) -> Html:
-    return tag(
-        "button",
-        tab.title,
-        type="button",
-        role="tab",
-        id=f"tab-{tab.tool}",
-        aria_controls=f"panel-{tab.tool}",
-        aria_selected=str(selected).lower(),
-        tabindex=0 if selected else -1,
-    )
-
-
-def _panel(tab: Tab, *, selected: bool) -> Html:
-    form = tag(
-        "form",
-        *(_field(tab.tool, field) for field in tab.fields),
-        tag("button", "Ask", type="submit"),
-        tag("button", "Stop", type="button", class_="stop", hidden=""),
-    )
-    return tag(
-        "div",
-        tag("p", tab.about, class_="about"),
-        form,
-        tag("ol", class_="stages", aria_live="polite", aria_label="What happens"),
-        tag("p", role="status", class_="outcome"),
-        tag("p", role="alert", class_="alert"),
-        tag("div", class_="result"),
-        role="tabpanel",
-        id=f"panel-{tab.tool}",
-        aria_labelledby=f"tab-{tab.tool}",
-        data_tool=tab.tool,
-        **({} if selected else {"hidden": ""}),
-    )
-
-
-def _field(tool: str, field: Field) -> Html:
-    name = f"{tool}-{field.argument}"
-    held = {"id": name, "data_argument": field.argument, "type": field.kind}
-    label = tag("label", field.label, for_=name)
-    if field.kind == "checkbox":
-        return tag("p", _void("input", **held, checked=""), label, class_="check")
-    need = {"required": ""} if field.required else {}
-    box = _void("input", **held, **need, placeholder=field.sample, autocomplete="off", maxlength=2_000)
-    return tag("p", label, box)
-
-
-def _void(name: str, **attributes: str | float) -> Html:
-    """An element that has no end tag."""
-    return Html(tag(name, **attributes).removesuffix(f"</{name}>"))
 
 
 Kept = Mapping[str, tuple[Tool | None, str]]

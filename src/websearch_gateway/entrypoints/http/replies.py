@@ -164,7 +164,7 @@ def sign_in_page(path: str) -> str:
             tag(
                 "section",
                 tag("h2", "Open without a token"),
-                tag("p", tag("a", "HTTP API", href="/docs"), " · ", tag("a", "health", href="/healthz")),
+                tag("p", tag("a", "HTTP API", href="/openapi.json"), " · ", tag("a", "health", href="/healthz")),
             ),
         ),
     )

@@ -75,7 +75,7 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
         with listening(host, port) as listener:
             place = (f"[{host}]" if ":" in host else host, listener.getsockname()[1])
             _log.info("Serving MCP at http://%s:%s/mcp", *place)
-            _log.info("The REST API is described at http://%s:%s/docs; / is the status page", *place)
+            _log.info("The REST API is described at http://%s:%s/openapi.json; / is the status page", *place)
             if settings.playground == "on":
                 _log.info("A person asks at http://%s:%s/play", *place)
             asyncio.get_running_loop().set_exception_handler(AcceptErrors())

@@ -7,14 +7,12 @@ neither; keep it so.
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, get_args
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,11 +20,11 @@ from starlette.responses import Response
 from websearch_gateway import __version__
 from websearch_gateway.admin.operations import DAYS, Snapshot
 from websearch_gateway.entrypoints.http.authentication import require_scope
-from websearch_gateway.entrypoints.http.replies import Html, failure, joined, json_reply, page_reply, style, tag
+from websearch_gateway.entrypoints.http.replies import Html, document, failure, joined, json_reply, page_reply, tag
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchError
 from websearch_gateway.upstream.health import BOUNDS, BreakerState, Distribution, UpstreamStatus
-from websearch_gateway.upstream.ledger import LEVELS, Day
+from websearch_gateway.upstream.ledger import LEVELS
 from websearch_gateway.upstream.telemetry import ToolFigures
 
 
@@ -39,7 +37,7 @@ def status_endpoint(gateway: LazyGateway) -> Callable[[Request], Awaitable[Respo
             snapshot = await (await gateway.get()).operations.snapshot(DAYS)
         except SearchError as error:
             return failure(error)
-        return page_reply(rendered(snapshot, datetime.now(UTC), style()))
+        return page_reply(rendered(snapshot, datetime.now(UTC)))
 
     return status
 
@@ -140,54 +138,36 @@ class LoopLag:
             self._beats.popleft()
 
 
+UPSTREAMS = ("Upstreams", "State", "Calls", "Failed", "p50", "p95", "Last error")
 REFRESH_SECONDS = 10
 LAST_FAILURES = 8
 MAIN_TOOL = "search_web"
 
-_ICON = {"ok": "#1f8a55", "warn": "#d99a1c", "bad": "#d0402f", "idle": "#8a9199"}
 
-
-def rendered(snapshot: Snapshot, now: datetime, style: str) -> str:
+def rendered(snapshot: Snapshot, now: datetime) -> str:
     """The whole document."""
     level, sentence = level_of(snapshot, now)
-    head = tag(
-        "head",
-        Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
-        Html(f'<meta http-equiv="refresh" content="{REFRESH_SECONDS}"><meta name="color-scheme" content="light dark">'),
-        Html(f'<link rel="icon" href="{_icon(level)}">'),
-        tag("title", f"{sentence} · websearch-gateway"),
-        tag("style", Html(style)),
-    )
-    body = tag(
-        "body",
-        _header(snapshot, now, level, sentence),
+    summary = facts(f"version {__version__}", f"up {span(snapshot.figures.uptime_seconds)}", f"{now:%H:%M:%S} UTC")
+    return document(
+        f"{sentence} · websearch-gateway",
+        tag(
+            "header",
+            tag("p", "websearch-gateway", class_="name"),
+            tag("h1", tag("span", class_=f"dot {level}", aria_hidden="true"), sentence),
+            tag("p", summary, class_="facts"),
+        ),
         tag(
             "main",
             tag("div", _traffic(snapshot), _cache(snapshot), _costs(snapshot), _speed(snapshot), class_="cards"),
-            _upstreams(snapshot.upstreams, now),
+            _table(UPSTREAMS, (_upstream(one, now) for one in snapshot.upstreams), "No upstream is configured."),
             tag("div", _tools(snapshot), _failures(snapshot, now), class_="columns"),
         ),
-    )
-    return f'<!doctype html>\n<html lang="en">{head}{body}</html>\n'
-
-
-def _icon(level: str) -> str:
-    circle = f'<circle cx="8" cy="8" r="6" fill="{_ICON[level]}"/>'
-    return "data:image/svg+xml," + quote(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">{circle}</svg>')
-
-
-def _header(snapshot: Snapshot, now: datetime, level: str, sentence: str) -> Html:
-    summary = facts(f"version {__version__}", f"up {span(snapshot.figures.uptime_seconds)}", f"{now:%H:%M:%S} UTC")
-    return tag(
-        "header",
-        tag("p", "websearch-gateway", class_="name"),
-        tag("h1", tag("span", class_=f"dot {level}", aria_hidden="true"), sentence),
-        tag("p", summary, class_="facts"),
+        head=Html(f'<meta http-equiv="refresh" content="{REFRESH_SECONDS}">'),
     )
 
 
-def _card(title: str, figure: str, note: str, *more: Html) -> Html:
-    return tag("section", tag("h2", title), tag("p", figure, class_="figure"), *more, tag("p", note, class_="note"))
+def _card(title: str, figure: str, note: str) -> Html:
+    return tag("section", tag("h2", title), tag("p", figure, class_="figure"), tag("p", note, class_="note"))
 
 
 def _traffic(snapshot: Snapshot) -> Html:
@@ -195,49 +175,36 @@ def _traffic(snapshot: Snapshot) -> Html:
     calls = sum(sum(tool.outcomes.values()) for tool in figures.tools.values())
     failed = sum(map(_failed, figures.tools.values()))
     unit = joined(f"{figures.calls_per_minute:,}", tag("small", " per minute"))
-    shares = [("fill", (calls - failed) / calls), ("fill bad", failed / calls)] if calls else []
-    note = facts(count(calls, "call", "calls"), f"{failed:,} failed", f"{snapshot.in_flight:,} now")
-    return _card("Calls", unit, note, share_bar(shares, note))
+    return _card("Calls", unit, facts(f"{calls:,} in all", f"{failed:,} failed", f"{snapshot.in_flight:,} now"))
 
 
 def _cache(snapshot: Snapshot) -> Html:
     counts = snapshot.figures.cache
     exact, semantic, misses = (counts.get(kind, 0) for kind in ("exact", "semantic", "miss"))
     if not (total := exact + semantic + misses):
-        return _card("From the cache", NONE, "No question yet", share_bar([], "no question yet"))
+        return _card("From the cache", NONE, "No question yet")
     note = facts(f"{exact:,} exact", f"{semantic:,} similar", f"{misses:,} new")
-    bar = share_bar([("fill", exact / total), ("fill soft", semantic / total)], note)
-    return _card("From the cache", percent((exact + semantic) / total), note, bar)
+    return _card("From the cache", percent((exact + semantic) / total), note)
 
 
 def _costs(snapshot: Snapshot) -> Html:
     if not snapshot.days:
-        return _card("Cost today", NONE, "The ledger cannot be read", share_bar([], "unknown"))
+        return _card("Cost today", NONE, "The ledger cannot be read")
     today, daily, left = snapshot.days[0], snapshot.daily_usd, snapshot.left_usd
     saved = f"cache saved {dollars(today.saved_usd)}"
     if daily is None or left is None:
-        return _card("Cost today", dollars(today.usd), facts(saved, "no budget set"), days_bars(snapshot.days))
-    used = 1.0 if not daily else min(1.0, today.usd / daily)
-    kind = "fill bad" if used >= 0.95 else "fill warn" if used >= 0.8 else "fill"
+        return _card("Cost today", dollars(today.usd), facts(saved, "no budget set"))
     figure = joined(dollars(today.usd), tag("small", f" of {dollars(daily)}"))
-    bar = share_bar([(kind, used)], f"{percent(used)} of the budget")
-    return _card("Cost today", figure, facts(f"{dollars(left)} left", saved), bar, days_bars(snapshot.days))
+    return _card("Cost today", figure, facts(f"{dollars(left)} left", saved))
 
 
 def _speed(snapshot: Snapshot) -> Html:
     tool = snapshot.figures.tools.get(MAIN_TOOL)
     if tool is None or not tool.latencies_ms:
-        return _card("Time to answer", NONE, "No question yet", range_bar(None, None))
+        return _card("Time to answer", NONE, "No question yet")
     p50, p95, p99 = _latencies(tool)
     figure = joined(p50, tag("small", " median"))
-    bar = range_bar(*(milliseconds / 1000 for milliseconds in tool.latencies_ms[:2]))
-    return _card("Time to answer", figure, facts(f"p95 {p95}", f"p99 {p99}"), bar)
-
-
-def _upstreams(upstreams: Sequence[UpstreamStatus], now: datetime) -> Html:
-    titles = ("Upstreams", "State", "Calls", "Failed", "p50", "p95", "Latency", "Last error")
-    rows = (_upstream(upstream, now) for upstream in upstreams)
-    return _table(titles, rows, "No upstream is configured.")
+    return _card("Time to answer", figure, facts(f"p95 {p95}", f"p99 {p99}"))
 
 
 def _upstream(upstream: UpstreamStatus, now: datetime) -> Html:
@@ -256,7 +223,6 @@ def _upstream(upstream: UpstreamStatus, now: datetime) -> Html:
         _number(f"{upstream.failures:,}" if upstream.failures else NONE, "Failed"),
         _number(duration(upstream.p50), "p50"),
         _number(duration(upstream.p95), "p95"),
-        tag("td", range_bar(upstream.p50, upstream.p95), class_="range"),
         tag("td", last_error, class_="error"),
     )
 
@@ -308,56 +274,6 @@ def _latencies(tool: ToolFigures | None) -> tuple[str, ...]:
     if tool is None or not tool.latencies_ms:
         return (NONE, NONE, NONE)
     return tuple(duration(milliseconds / 1000) for milliseconds in tool.latencies_ms)
-
-
-FASTEST, SLOWEST = 0.01, 15.0
-"""Seconds at the ends of the bar of latencies."""
-
-
-def share_bar(parts: Sequence[tuple[str, float]], text: str) -> Html:
-    """Shares of one, side by side, as (class, share). `text` says the same in words."""
-    drawn, start = [], 0.0
-    for kind, share in parts:
-        drawn.append(_rectangle(kind, start * 100, 0, share * 100, 6))
-        start += share
-    return _drawing("share", 100, 6, text, _rectangle("track", 0, 0, 100, 6), *drawn)
-
-
-def range_bar(p50: float | None, p95: float | None) -> Html:
-    """From the median to the 95th percentile, on a logarithmic scale."""
-    track = _rectangle("track", 0, 3, 100, 2)
-    if p50 is None or p95 is None:
-        return _drawing("range", 100, 8, "no latency yet", track)
-    left, right = _place(p50), max(_place(p95), _place(p50) + 1.5)
-    band = _rectangle("fill soft", left, 2, right - left, 4)
-    text = f"half within {duration(p50)}, 95 of 100 within {duration(p95)}"
-    return _drawing("range", 100, 8, text, track, band, _rectangle("fill", left, 0, 1.5, 8))
-
-
-def days_bars(days: Sequence[Day]) -> Html:
-    """What each day cost, today at the right."""
-    most = max((day.usd for day in days), default=0.0) or 1.0
-    bars = []
-    for place, day in enumerate(reversed(days)):
-        height = max(1.0, 20 * day.usd / most)
-        bars.append(_rectangle("fill" if day is days[0] else "fill soft", place * 10, 20 - height, 7, height))
-    text = "; ".join(f"{day.day}: {dollars(day.usd)}" for day in reversed(days))
-    return _drawing("days", 10 * len(days) - 3, 20, text, *bars)
-
-
-def _place(seconds: float) -> float:
-    held = min(max(seconds, FASTEST), SLOWEST)
-    return 97 * math.log(held / FASTEST) / math.log(SLOWEST / FASTEST)
-
-
-def _drawing(kind: str, width: float, height: float, text: str, *shapes: Html) -> Html:
-    box = f"0 0 {width:g} {height:g}"
-    # The name of this attribute has a capital letter, which keyword arguments keep.
-    return tag("svg", tag("title", text), *shapes, class_=kind, viewBox=box, preserveAspectRatio="none", role="img")
-
-
-def _rectangle(kind: str, x: float, y: float, width: float, height: float) -> Html:
-    return tag("rect", class_=kind, x=f"{x:.2f}", y=f"{y:.2f}", width=f"{width:.2f}", height=f"{height:.2f}")
 
 
 REFUSED_SECONDS = 600.0
@@ -443,11 +359,6 @@ def percent(share: float) -> str:
     if 0.99 < share < 1:
         return "> 99%"
     return f"{share:.0%}"
-
-
-def count(number: int, one: str, many: str) -> str:
-    """`1 call`, `1,204 calls`."""
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def facts(*parts: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import pytest
 
 from tests.entrypoints.http.browsing import IN_BROWSER, LEAST_CONTRAST, PHONE, TABLET, WIDE, Open
@@ -15,8 +13,6 @@ from websearch_gateway.entrypoints.http.status import rendered
 from websearch_gateway.sandbox import Sandbox
 
 pytestmark = IN_BROWSER
-
-STYLE = files("websearch_gateway.entrypoints.http").joinpath("style.css").read_text()
 
 
 async def test_the_served_page_shows_the_calls_and_loads_nothing_else(
@@ -47,7 +43,7 @@ async def test_every_text_can_be_read_and_nothing_sticks_out(browse: Open, snaps
     """WCAG 2.2, 1.4.3 (AA): a contrast of 4.5; 1.4.10: no scrolling to the side."""
     for size in (WIDE, TABLET, PHONE):
         async with browse(size, scheme) as page:
-            await page.set_content(rendered(snapshot, NOW, STYLE))
+            await page.set_content(rendered(snapshot, NOW))
             assert await page.evaluate(LEAST_CONTRAST) >= 4.5
             assert await page.evaluate("document.documentElement.scrollWidth") <= size[0]
             assert await page.title() != "owned"
@@ -55,5 +51,5 @@ async def test_every_text_can_be_read_and_nothing_sticks_out(browse: Open, snaps
 
 async def test_a_wide_screen_shows_all_of_it_at_once(browse: Open) -> None:
     async with browse(WIDE) as page:
-        await page.set_content(rendered(BROKEN, NOW, STYLE))
+        await page.set_content(rendered(BROKEN, NOW))
         assert await page.evaluate("document.documentElement.scrollHeight") <= WIDE[1]
