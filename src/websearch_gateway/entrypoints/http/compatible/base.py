@@ -23,11 +23,6 @@ Given = Mapping[str, Any]
 """The parameters of a request: a JSON object, or the fields of a query string or form."""
 
 
-def always(_: Scope) -> bool:
-    """For endpoints that do not share their path and method."""
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Compatible:
     """One endpoint of another API.
@@ -37,13 +32,12 @@ class Compatible:
     into the password of HTTP Basic.
     """
 
-    name: str
     paths: tuple[str, ...]
     methods: tuple[str, ...]
     scope: str
     error_shape: ErrorShape
     answer: Callable[[Gateway, Given, Caller], Awaitable[Any]]
-    serves: Callable[[Scope], bool] = always
+    serves: Callable[[Scope], bool] = lambda _: True
     key_in_body: bool = False
     basic: bool = False
 
@@ -86,22 +80,7 @@ def _exceeded(value: Any) -> str | None:
     return f"{LONGEST_TEXT} characters" if is_too_long(value) else None
 
 
-def as_list(value: Any) -> Any:
-    """A single text becomes a list; clients send either."""
-    return [value] if isinstance(value, str) else value
-
-
-def is_on(value: Any) -> bool:
-    """Whether a switch is on; clients send it as a boolean, as text, or as the name of a variant."""
-    return value.strip().lower() not in ("", "false", "0", "none") if isinstance(value, str) else bool(value)
-
-
 def is_json(scope: Scope) -> bool:
     """Whether the body is declared as JSON."""
     kind = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
     return bool(kind.partition(b";")[0].strip().lower() == b"application/json")
-
-
-def clamped(value: int, most: int) -> int:
-    """A number of results, limited to what can be served."""
-    return max(1, min(value, most))

@@ -52,141 +52,99 @@ async def respond(gateway: Gateway, given: Given, caller: Caller) -> Any:
     """The answer of `search_web` as a response with one search and one message; as events with `stream`."""
     wanted = ResponsesRequest.of(given)
     asked = question(wanted.input, wanted.tools)
-    reply = ResponseObject(wanted, asked.query)
+    reply = _Response(wanted, asked.query)
     if not wanted.stream:
         return reply.completed(await answered(gateway, asked, caller))
-    events = ResponseEvents(reply)
-    return await event_stream(answered(gateway, asked, caller), events.opening(), events.closing, events.failing)
-
-
-class ResponseObject:
-    """The response to one request, in each of its states."""
-
-    def __init__(self, wanted: ResponsesRequest, query: str) -> None:
-        self._wanted = wanted
-        self._query = query
-        self._id = new_id("resp")
-        self._created_at = int(time.time())
-        self.search_id, self.message_id = new_id("ws"), new_id("msg")
-
-    def in_progress(self) -> dict[str, Any]:
-        """The response before the answer."""
-        return self._in_state("in_progress", [], None)
-
-    def failed(self, code: str, message: str) -> dict[str, Any]:
-        """The response without an answer."""
-        return {**self._in_state("failed", [], None), "error": {"code": code, "message": message}}
-
-    def completed(self, answer: SearchResponse) -> dict[str, Any]:
-        """The response with the answer."""
-        return self._in_state("completed", [self.search_item(answer), self.message_item(answer)], answer)
-
-    def search_item(self, answer: SearchResponse | None = None) -> dict[str, Any]:
-        """The search: in progress or, with its answer, completed."""
-        action: dict[str, Any] = {"type": "search", "query": self._query, "queries": [self._query]}
-        if answer is not None:
-            action["sources"] = sources(answer)
-        status = "in_progress" if answer is None else "completed"
-        return {"type": "web_search_call", "id": self.search_id, "status": status, "action": action}
-
-    def message_item(self, answer: SearchResponse) -> dict[str, Any]:
-        """The message with its text and the places of its citations."""
-        return {
-            "type": "message",
-            "id": self.message_id,
-            "role": "assistant",
-            "status": "completed",
-            "content": [self.text_part(answer)],
-        }
-
-    def text_part(self, answer: SearchResponse) -> dict[str, Any]:
-        """The one part of the message."""
-        return {"type": "output_text", "text": answer.text, "annotations": cited_places(answer), "logprobs": []}
-
-    def _in_state(self, status: str, output: list[Any], answer: SearchResponse | None) -> dict[str, Any]:
-        return {
-            "id": self._id,
-            "object": "response",
-            "created_at": self._created_at,
-            "status": status,
-            "model": self._wanted.model,
-            "output": output,
-            "parallel_tool_calls": True,
-            "tool_choice": "auto",
-            "tools": echoed(self._wanted.tools, []),
-            "error": None,
-            "incomplete_details": None,
-            "instructions": echoed(self._wanted.instructions, None),
-            "metadata": echoed(self._wanted.metadata, {}),
-            "temperature": None,
-            "top_p": None,
-            "usage": None if answer is None else _usage(answer),
-        }
-
-
-def _usage(answer: SearchResponse) -> dict[str, Any]:
-    given, made = answer.usage.prompt_tokens, answer.usage.response_tokens
-    return {
-        "input_tokens": given,
-        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-        "output_tokens": made,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": given + made,
-    }
+    return await event_stream(answered(gateway, asked, caller), reply.opening(), reply.closing, reply.failing)
 
 
 Event = dict[str, Any]
 
 
-class ResponseEvents:
-    """Numbers the events of one response from 0."""
+class _Response:
+    """The response to one request in each of its states, and its events, which are numbered from 0."""
 
-    def __init__(self, reply: ResponseObject) -> None:
-        self._reply = reply
+    def __init__(self, wanted: ResponsesRequest, query: str) -> None:
+        self._query = query
+        self._head = {"id": _new_id("resp"), "object": "response", "created_at": int(time.time())}
+        self._same = {
+            "model": wanted.model,
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": _echoed(wanted.tools, []),
+            "incomplete_details": None,
+            "instructions": _echoed(wanted.instructions, None),
+            "metadata": _echoed(wanted.metadata, {}),
+            "temperature": None,
+            "top_p": None,
+        }
+        self._search_id, self._message_id = _new_id("ws"), _new_id("msg")
         self._numbers = itertools.count()
+
+    def completed(self, answer: SearchResponse) -> Event:
+        """The response with the answer."""
+        given, made = answer.usage.prompt_tokens, answer.usage.response_tokens
+        usage = {
+            "input_tokens": given,
+            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "output_tokens": made,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": given + made,
+        }
+        return self._in_state("completed", output=[self._search(answer), self._message(answer)], usage=usage)
 
     def opening(self) -> Iterator[Event]:
         """The events before there is an answer."""
-        yield self._event("created", response=self._reply.in_progress())
-        yield self._event("in_progress", response=self._reply.in_progress())
-        yield self._event("output_item.added", output_index=0, item=self._reply.search_item())
-        yield self._search("in_progress")
-        yield self._search("searching")
+        for state in ("created", "in_progress"):
+            yield self._event(state, response=self._in_state("in_progress"))
+        yield self._event("output_item.added", output_index=0, item=self._search())
+        for state in ("in_progress", "searching"):
+            yield self._event(f"web_search_call.{state}", output_index=0, item_id=self._search_id)
 
     def closing(self, answer: SearchResponse) -> Iterator[Event]:
         """The end of the search, and all pieces of the message."""
-        reply = self._reply
-        yield self._search("completed")
-        yield self._event("output_item.done", output_index=0, item=reply.search_item(answer))
-        message = reply.message_item(answer)
+        yield self._event("web_search_call.completed", output_index=0, item_id=self._search_id)
+        yield self._event("output_item.done", output_index=0, item=self._search(answer))
+        message = self._message(answer)
         begun = {**message, "status": "in_progress", "content": []}
         yield self._event("output_item.added", output_index=1, item=begun)
-        yield from self._text(reply.text_part(answer))
+        part = message["content"][0]
+        place = {"item_id": self._message_id, "output_index": 1, "content_index": 0}
+        yield self._event("content_part.added", **place, part={**part, "text": "", "annotations": []})
+        for piece in _pieces(part["text"]):
+            yield self._event("output_text.delta", **place, delta=piece, logprobs=[])
+        for index, note in enumerate(part["annotations"]):
+            yield self._event("output_text.annotation.added", **place, annotation_index=index, annotation=note)
+        yield self._event("output_text.done", **place, text=part["text"], logprobs=[])
+        yield self._event("content_part.done", **place, part=part)
         yield self._event("output_item.done", output_index=1, item=message)
-        yield self._event("completed", response=reply.completed(answer))
+        yield self._event("completed", response=self.completed(answer))
 
     def failing(self, error: ErrorInfo) -> Iterator[Event]:
         """The end without an answer. openai-python raises its APIError for an event with a key `error` alone."""
-        yield self._event("failed", response=self._reply.failed(error.code.lower(), error.message))
         body = openai_error(error, 500)["error"]
-        named = {name: body[name] for name in ("code", "message", "param")}
-        yield {"type": "error", "sequence_number": next(self._numbers), **named, "error": body}
+        told = {name: body[name] for name in ("code", "message")}
+        yield self._event("failed", response=self._in_state("failed", error=told))
+        yield {"type": "error", "sequence_number": next(self._numbers), **told, "param": None, "error": body}
 
-    def _text(self, part: Event) -> Iterator[Event]:
-        empty = {**part, "text": "", "annotations": []}
-        yield self._part("content_part.added", part=empty)
-        for piece in pieces(part["text"]):
-            yield self._part("output_text.delta", delta=piece, logprobs=[])
-        for index, annotation in enumerate(part["annotations"]):
-            yield self._part("output_text.annotation.added", annotation_index=index, annotation=annotation)
-        yield self._part("output_text.done", text=part["text"], logprobs=[])
-        yield self._part("content_part.done", part=part)
+    def _search(self, answer: SearchResponse | None = None) -> Event:
+        """The search: in progress or, with its answer, completed."""
+        action: dict[str, Any] = {"type": "search", "query": self._query, "queries": [self._query]}
+        if answer is not None:
+            urls = dict.fromkeys([*(one.url for one in answer.citations), *(one.url for one in answer.sources)])
+            action["sources"] = [{"type": "url", "url": url} for url in urls]
+        status = "in_progress" if answer is None else "completed"
+        return {"type": "web_search_call", "id": self._search_id, "status": status, "action": action}
 
-    def _search(self, state: str) -> Event:
-        return self._event(f"web_search_call.{state}", output_index=0, item_id=self._reply.search_id)
+    def _message(self, answer: SearchResponse) -> Event:
+        """The message with its text and the places of its citations."""
+        part = {"type": "output_text", "text": answer.text, "annotations": cited_places(answer), "logprobs": []}
+        about = {"type": "message", "id": self._message_id, "role": "assistant", "status": "completed"}
+        return {**about, "content": [part]}
 
-    def _part(self, kind: str, **fields: Any) -> Event:
-        return self._event(kind, item_id=self._reply.message_id, output_index=1, content_index=0, **fields)
+    def _in_state(self, status: str, **fields: Any) -> Event:
+        """The response with this status and what is known of its output, error and usage."""
+        return {**self._head, "status": status, "output": [], "error": None, "usage": None, **self._same, **fields}
 
     def _event(self, kind: str, **fields: Any) -> Event:
         return {"type": f"response.{kind}", "sequence_number": next(self._numbers), **fields}
@@ -287,14 +245,18 @@ def _linked(answer: SearchResponse) -> SearchResponse:
     return answer.model_copy(update={"text": text, "citations": citations})
 
 
-def new_id(prefix: str) -> str:
-    """An id in OpenAI's form."""
+def _new_id(prefix: str) -> str:
     return f"{prefix}_{uuid4().hex}"
 
 
-def echoed(value: Any, otherwise: Any) -> Any:
+def _echoed(value: Any, otherwise: Any) -> Any:
     """A part of the request for the reply to repeat, as OpenAI does; `otherwise` if it is absent or long."""
     return value if value and len(json.dumps(value)) <= MOST_ECHOED else otherwise
+
+
+def _pieces(text: str) -> list[str]:
+    """The text in parts small enough to stream smoothly."""
+    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
 
 def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
@@ -334,17 +296,6 @@ def cited_places(answer: SearchResponse) -> list[dict[str, Any]]:
         for span in citation.spans
     ]
     return sorted(places, key=lambda place: (place["start_index"], place["end_index"]))
-
-
-def sources(answer: SearchResponse) -> list[dict[str, str]]:
-    """Every cited or found page."""
-    urls = dict.fromkeys([*(one.url for one in answer.citations), *(one.url for one in answer.sources)])
-    return [{"type": "url", "url": url} for url in urls]
-
-
-def pieces(text: str) -> list[str]:
-    """The text in parts small enough to stream smoothly."""
-    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
 
 def _last_of_user(items: Any) -> str:
@@ -393,16 +344,6 @@ def _mappings(value: Any) -> list[Mapping[str, Any]]:
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
-RESPONSES = Compatible(
-    name="openai responses",
-    paths=("/v1/responses",),
-    methods=("POST",),
-    scope="search",
-    error_shape=openai_error,
-    answer=respond,
-)
-
-
 class ChatRequest(Lenient):
     """The fields that mean something here; only the last message of the user reaches the search."""
 
@@ -426,7 +367,7 @@ async def complete(gateway: Gateway, given: Given, caller: Caller) -> Any:
 class _Chat:
     def __init__(self, wanted: ChatRequest) -> None:
         self._wanted = wanted
-        self._head = {"id": new_id("chatcmpl"), "created": int(time.time()), "model": wanted.model}
+        self._head = {"id": _new_id("chatcmpl"), "created": int(time.time()), "model": wanted.model}
 
     def completion(self, answer: SearchResponse) -> dict[str, Any]:
         message = {"role": "assistant", "content": answer.text, "refusal": None, "annotations": _nested(answer)}
@@ -437,7 +378,7 @@ class _Chat:
         yield self._chunk({"role": "assistant", "content": ""})
 
     def closing(self, answer: SearchResponse) -> Iterator[Any]:
-        for piece in pieces(answer.text):
+        for piece in _pieces(answer.text):
             yield self._chunk({"content": piece})
         yield self._chunk({"annotations": _nested(answer)})
         yield self._chunk({}, finish_reason="stop")
@@ -468,15 +409,6 @@ def _chat_usage(answer: SearchResponse) -> dict[str, int]:
     return {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}
 
 
-CHAT = Compatible(
-    name="openai chat completions",
-    paths=("/v1/chat/completions",),
-    methods=("POST",),
-    scope="search",
-    error_shape=openai_error,
-    answer=complete,
-)
-
 CREATED = 1_764_547_200
 """2025-12-01: clients require a number, and use it only for sorting."""
 
@@ -489,11 +421,8 @@ async def models(_: Gateway, __: Given, ___: Caller) -> Any:
     }
 
 
-MODELS = Compatible(
-    name="openai models",
-    paths=("/v1/models",),
-    methods=("GET",),
-    scope="search",
-    error_shape=openai_error,
-    answer=models,
+OPENAI_APIS = (
+    Compatible(("/v1/responses",), ("POST",), "search", openai_error, respond),
+    Compatible(("/v1/chat/completions",), ("POST",), "search", openai_error, complete),
+    Compatible(("/v1/models",), ("GET",), "search", openai_error, models),
 )
