@@ -363,7 +363,7 @@ def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path:
     """JavaScript strings can end in half a surrogate pair, and JSON can be nested deeper than pydantic reads."""
     arguments = {"query": f"{QUESTION} \U0001f5fc \ud83d"}
     half = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_web", "arguments": arguments}}
-    deep = '{"method":"tools/call","params":{"name":%s},"jsonrpc":"2.0","id":3}' % DEEP
+    deep = f'{{"method":"tools/call","params":{{"name":{DEEP}}},"jsonrpc":"2.0","id":3}}'
     no_request = {"jsonrpc": "2.0", "id": 4, "method": 7}
     long = {"jsonrpc": "2.0", "id": 5, "method": "m" * 100_000}
     replies, _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, no_request, long, half, requests=5)

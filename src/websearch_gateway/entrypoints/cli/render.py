@@ -6,10 +6,8 @@ import re
 import sys
 import textwrap
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,17 +25,14 @@ from websearch_gateway.results import (
     CacheStats,
     CheckedClaims,
     Citation,
-    DayStats,
     Diagnosis,
     ErrorInfo,
     MigrateResult,
     PageContent,
-    PagePassage,
     PagePassages,
     RawSearchResponse,
     SearchResponse,
     ServerStats,
-    SourceInfo,
     WebSearchResponse,
 )
 from websearch_gateway.text.passages import ANSWERS
@@ -54,10 +49,11 @@ def show_response(response: SearchResponse, console: Console | None = None) -> N
     if response.citations:
         body += [Text(), _citations(response.citations)]
     elif response.sources:
-        body += [Text(), _sources(response.sources)]
-    console.print(Panel(Group(*body), title=_title(response), title_align="left", border_style="cyan", padding=(1, 2)))
-    for warning in response.warnings:
-        console.print(Text(f"  ! {warning}", style="yellow"))
+        body += [Text(), *(Text.assemble(one.title, "\n", (one.url, "dim")) for one in response.sources)]
+    stored = (" · from the cache", "bold green") if response.cache != "miss" else ""
+    title = Text.assemble((response.provider, "bold"), stored)
+    console.print(Panel(Group(*body), title=title, title_align="left", border_style="cyan", padding=(1, 2)))
+    _warn(response.warnings, console)
     console.print(Text(f"  {_footer(response)}", style="dim"))
 
 
@@ -73,8 +69,7 @@ def show_claims(response: CheckedClaims) -> None:
         if one.quote:
             console.print(Text(f"    “{one.quote}”"))
             console.print(Text(f"    {one.url}", style=f"dim link {one.quote_url}"), soft_wrap=True)
-    for warning in response.warnings:
-        console.print(Text(f"  ! {warning}", style="yellow"))
+    _warn(response.warnings, console)
     console.print(Text(f"  ${response.cost_usd:.4f}", style="dim"))
 
 
@@ -141,17 +136,6 @@ def _citations(citations: tuple[Citation, ...]) -> Table:
     return table
 
 
-def _sources(sources: tuple[SourceInfo, ...]) -> Group:
-    """The pages of an answer that cites none."""
-    return Group(*(Text.assemble(source.title, "\n", (source.url, "dim")) for source in sources))
-
-
-def _title(response: SearchResponse) -> Text:
-    if response.cache != "miss":
-        return Text(f"{response.provider} · from the cache", style="bold green")
-    return Text(response.provider, style="bold")
-
-
 def _footer(response: SearchResponse) -> str:
     tokens = response.usage.prompt_tokens + response.usage.response_tokens
     parts = [f"${response.cost_usd:.4f}", f"{tokens} tokens", f"answered {response.responded_at}"]
@@ -175,8 +159,7 @@ def show_found(response: WebSearchResponse) -> None:
         _show(console, number, found.title, found.link, found.snippet, " · ".join(filter(None, about)))
     if not response.results:
         console.print(Text("(no results)", style="dim"))
-    for warning in response.warnings:
-        console.print(Text(f"  ! {warning}", style="yellow"))
+    _warn(response.warnings, console)
     origin = " · from the cache" if response.cache != "miss" else ""
     console.print(
         Text(f"  ${response.cost_usd:.4f}{origin} · the text of the pages: --json, or `read URL`", style="dim")
@@ -193,8 +176,7 @@ def show_raw(response: RawSearchResponse) -> None:
             console.print(Text(f"  ! {error['code']}: {error['message']}", style="yellow"))
         for number, item in enumerate(query.result.get("items", []), start=1):
             _show(console, number, _text(item, "title"), _text(item, "link"), _text(item, "snippet"), "")
-    for warning in response.warnings:
-        console.print(Text(f"  ! {warning}", style="yellow"))
+    _warn(response.warnings, console)
 
 
 def _show(console: Console, number: int, title: str, link: str, snippet: str, about: str) -> None:
@@ -212,9 +194,6 @@ def _text(item: Any, field: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-_BAR_CELLS = 12
-_EIGHTHS = " ▏▎▍▌▋▊▉"
-_HEIGHTS = "▁▂▃▄▅▆▇█"
 _UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
@@ -222,94 +201,56 @@ def show_stats(stats: ServerStats, console: Console | None = None) -> None:
     """A row per day that had calls, the latest first; a row per paid upstream; and the rest of today's budget."""
     console = console or Console()
     if stats.days:
-        console.print(_days(stats.days))
-        if providers := _by_provider(stats.days):
-            console.print(Text(), _providers(stats.days, providers), sep="\n")
-        console.print(Text(), Text(_summary(stats)), sep="\n")
+        days = _table("day", ">cost", ">saved", ">calls", ">p50", ">p95", ">p99")
+        for day in stats.days:
+            latencies = (day.latency_ms.p50, day.latency_ms.p95, day.latency_ms.p99)
+            took = (f"{latency:,.0f} ms" if latency is not None else "" for latency in latencies)
+            days.add_row(day.day, _usd(day.usd), _usd(day.saved_usd), f"{day.calls:,}", *took)
+        console.print(days, Text(), sep="\n")
+        paid = {name: sum(day.by_provider.get(name, 0) for day in stats.days) for name in _paid(stats)}
+        if paid:
+            providers = _table("provider", ">cost", ">paid calls")
+            for name, usd in sorted(paid.items(), key=lambda pair: -pair[1]):
+                calls = sum(day.calls_by_provider.get(name, 0) for day in stats.days)
+                providers.add_row(name, _usd(usd), f"{calls:,}")
+            console.print(providers, Text(), sep="\n")
+        console.print(Text(_summary(stats)))
     _warn(stats.warnings, console)
+
+
+def _paid(stats: ServerStats) -> list[str]:
+    return list(dict.fromkeys(name for day in stats.days for name, usd in day.by_provider.items() if usd))
 
 
 def show_cache(stats: CacheStats, console: Console | None = None) -> None:
     """A row per kind of entry, then age and savings. Usage is left out: this process has served no calls."""
     console = console or Console()
-    table = _table("kind", "", ">entries", ">size")
-    most = max(stats.bytes_by_kind.values(), default=0)
+    table = _table("kind", ">entries", ">size")
     for kind, entries in stats.entries_by_kind.items():
-        size = stats.bytes_by_kind.get(kind, 0)
-        table.add_row(kind, bar(size, most), f"{entries:,}", _size(size))
-    console.print(table)
+        table.add_row(kind, f"{entries:,}", _size(stats.bytes_by_kind.get(kind, 0)))
     facts = [f"{stats.entries:,} entries, {_size(stats.bytes)}"]
     if stats.oldest_seconds is not None and stats.newest_seconds is not None:
         facts.append(f"the oldest {_duration(stats.oldest_seconds)}, the newest {_duration(stats.newest_seconds)} old")
     if stats.saved_today_usd is not None:
         facts.append(f"saved {_usd(stats.saved_today_usd)} today")
-    console.print(Text(), Text(" · ".join(facts)), sep="\n")
+    console.print(table, Text(), Text(" · ".join(facts)), sep="\n")
     _warn(stats.warnings, console)
 
 
-def show_cleared(result: CacheClearResult, console: Console | None = None) -> None:
+def show_cleared(result: CacheClearResult) -> None:
     """One line: the number of removed entries, by kind."""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.removed_by_kind.items() if count)
     removed = "There was nothing to remove." if not result.removed else f"Removed {result.removed:,} entries: {kinds}."
-    (console or Console()).print(Text(removed))
-
-
-def bar(value: float, most: float, cells: int = _BAR_CELLS) -> Text:
-    """A bar of `cells * value / most` cells; at least one for a value above 0."""
-    eighths = max(round(value / most * cells * 8), 1) if value > 0 else 0
-    return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), style="cyan")
-
-
-def sparkline(values: Sequence[float]) -> str:
-    """A line of blocks, one per value, the highest for the largest; a dot for 0."""
-    most = max(values, default=0.0)
-    return "".join(_HEIGHTS[round(value / most * (len(_HEIGHTS) - 1))] if value > 0 else "·" for value in values)
-
-
-def _days(days: Sequence[DayStats]) -> Table:
-    table = _table("day", "", ">cost", ">saved", ">calls", ">p50", ">p95", ">p99")
-    most = max(day.usd for day in days)
-    for day in days:
-        latencies = (day.latency_ms.p50, day.latency_ms.p95, day.latency_ms.p99)
-        table.add_row(
-            day.day,
-            bar(day.usd, most),
-            _usd(day.usd),
-            _usd(day.saved_usd),
-            f"{day.calls:,}",
-            *("" if latency is None else _latency(latency) for latency in latencies),
-        )
-    return table
-
-
-def _providers(days: Sequence[DayStats], costs: Counter[str]) -> Table:
-    table = _table("provider", "", ">cost", ">paid calls", "by day")
-    by_day = {day.day: day for day in days}
-    last = date.fromisoformat(days[0].day)
-    span = (last - date.fromisoformat(days[-1].day)).days
-    every = [by_day.get((last - timedelta(days=ago)).isoformat(), DayStats()) for ago in range(span, -1, -1)]
-    for name, usd in costs.most_common():
-        calls = sum(day.calls_by_provider.get(name, 0) for day in days)
-        line = Text(sparkline([day.by_provider.get(name, 0.0) for day in every]), style="cyan")
-        table.add_row(name, bar(usd, max(costs.values())), _usd(usd), f"{calls:,}", line)
-    return table
-
-
-def _by_provider(days: Sequence[DayStats]) -> Counter[str]:
-    costs: Counter[str] = Counter()
-    for day in days:
-        costs.update(day.by_provider)
-    return +costs
+    Console().print(Text(removed))
 
 
 def _summary(stats: ServerStats) -> str:
-    today = stats.days[0]
-    facts = [f"today {_usd(today.usd)}"]
+    today = f"today {_usd(stats.days[0].usd)}"
     if stats.daily_budget_usd is not None and stats.left_today_usd is not None:
-        facts = [f"today {_usd(today.usd)} of {_usd(stats.daily_budget_usd)}, {_usd(stats.left_today_usd)} left"]
+        today += f" of {_usd(stats.daily_budget_usd)}, {_usd(stats.left_today_usd)} left"
     total, saved = sum(day.usd for day in stats.days), sum(day.saved_usd for day in stats.days)
     share = f" ({saved / (saved + total):.0%})" if saved else ""
-    return " · ".join([*facts, f"shown days {_usd(total)}", f"the cache saved {_usd(saved)}{share}"])
+    return f"{today} · shown days {_usd(total)} · the cache saved {_usd(saved)}{share}"
 
 
 def _table(*columns: str) -> Table:
@@ -329,10 +270,6 @@ def _warn(warnings: Sequence[str], console: Console) -> None:
 def _usd(amount: float) -> str:
     digits = 0 if amount >= 1000 else 2 if amount >= 1 or not amount else 4
     return f"${amount:,.{digits}f}"
-
-
-def _latency(milliseconds: float) -> str:
-    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
 
 
 def _duration(seconds: float) -> str:
@@ -388,8 +325,7 @@ def show_page(page: PageContent | PagePassages, console: Console | None = None) 
         _show_text(page, console)
     else:
         _show_passages(page, console)
-    for warning in page.warnings:
-        console.print(Text(f"  ! {warning}", style="yellow"))
+    _warn(page.warnings, console)
 
 
 def show_pages(read: PageContent) -> None:
@@ -421,18 +357,11 @@ def _show_passages(page: PagePassages, console: Console) -> None:
     for query in page.queries:
         console.print(Rule(Text(query.query, style="bold cyan"), style="cyan"))
         for passage in query.results or filter(None, (query.nearest,)):
-            console.print(_panel(passage))
+            style = "green" if passage.score >= ANSWERS else "dim"
+            path = " › ".join(passage.section_path) or "(no heading)"
+            title = Text.assemble((f"{passage.score:.2f}", f"bold {style}"), f"  {path}")
+            shown = Markdown(passage.text, hyperlinks=False)
+            console.print(Panel(shown, title=title, title_align="left", border_style=style))
     if page.note:
         console.print(Text(f"  ! {page.note}", style="yellow"))
     console.print(Text(f"  {page.title} · {page.url} · as of {page.last_crawled}", style="dim"))
-
-
-def _panel(passage: PagePassage) -> Panel:
-    style = "green" if passage.score >= ANSWERS else "dim"
-    path = " › ".join(passage.section_path) or "(no heading)"
-    return Panel(
-        Markdown(passage.text, hyperlinks=False),
-        title=Text.assemble((f"{passage.score:.2f}", f"bold {style}"), f"  {path}"),
-        title_align="left",
-        border_style=style,
-    )

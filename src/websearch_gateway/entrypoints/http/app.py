@@ -56,7 +56,12 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
     Raises:
         SearchNotConfiguredError: authentication or the toolsets are set up in an unsafe or impossible way.
     """
-    verifier = _verifier(settings)
+    verifier: Verifier | None = None
+    if settings.auth_mode != "none":
+        # `cryptography` takes 150 ms to import.
+        from websearch_gateway.entrypoints.http.tokens import token_verifier
+
+        verifier = token_verifier(settings)
     lazy = gateway or LazyGateway(settings.over_http())
     mcp = McpEndpoint(lazy)
     lag = LoopLag()
@@ -86,15 +91,6 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
     )
     app.router.redirect_slashes = False
     return app
-
-
-def _verifier(settings: Settings) -> Verifier | None:
-    if settings.auth_mode == "none":
-        return None
-    # `cryptography` takes 150 ms to import.
-    from websearch_gateway.entrypoints.http.tokens import token_verifier
-
-    return token_verifier(settings)
 
 
 def _routes(
@@ -199,15 +195,13 @@ class Cancellation:
             return await app(scope, receive, send)
         user = scope["caller"].user
         if posted.get("method") == "notifications/cancelled":
-            self._cancel((user, session, _id_of(posted.get("params"), "requestId")))
+            cancelled = user, session, _id_of(posted.get("params"), "requestId")
+            if (work := self._calls.pop(cancelled, None)) is not None:
+                work.reschedule(asyncio.get_running_loop().time())
         elif "id" in posted:
             call = user, session, _id_of(posted, "id")
             return await self._serve(app, call, posted["id"], scope, receive, send)
         return await app(scope, receive, send)
-
-    def _cancel(self, call: Call) -> None:
-        if (work := self._calls.pop(call, None)) is not None:
-            work.reschedule(asyncio.get_running_loop().time())
 
     async def _serve(
         self, app: ASGIApp, call: Call, request_id: Any, scope: Scope, receive: Receive, send: Send
@@ -218,7 +212,8 @@ class Cancellation:
 
         async def sending(message: Message) -> None:
             nonlocal streams
-            streams = streams or (message["type"] == "http.response.start" and _is_stream(message))
+            if message["type"] == "http.response.start":
+                streams = b"text/event-stream" in dict(message["headers"]).get(b"content-type", b"")
             if not streams or (message["type"] == "http.response.body" and not message.get("more_body", False)):
                 self._forget(call, work)  # already answered: too late to cancel
             await send(message)
@@ -242,11 +237,6 @@ class Cancellation:
     def _forget(self, call: Call, work: asyncio.Timeout) -> None:
         if self._calls.get(call) is work:
             del self._calls[call]
-
-
-def _is_stream(message: Message) -> bool:
-    """Whether a starting reply is a stream of events."""
-    return any(name == b"content-type" and b"text/event-stream" in value for name, value in message["headers"])
 
 
 def _naming(send: Send) -> Send:
