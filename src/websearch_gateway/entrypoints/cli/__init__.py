@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from websearch_gateway.entrypoints.lifecycle import describe
+from websearch_gateway.entrypoints.lifecycle import collect_rarely, describe
 from websearch_gateway.settings import Settings, load_settings
 
 
@@ -39,6 +39,7 @@ T = TypeVar("T")
 def serve_over_stdio(config: Path | None, context: str, *, as_json: bool = False, **flags: Any) -> None:
     """Serve one client over stdin and stdout; `context` names it in the log. `flags` are settings that override all
     others."""
+    collect_rarely()
     settings = _logging(config, as_json=as_json, **flags)  # first: a wrong one is told without loading the SDK
     from websearch_gateway.entrypoints.mcp import serve_stdio
 
@@ -49,6 +50,7 @@ def serve_over_http(
     config: Path | None, host: str, port: int, *, as_json: bool, insecure: bool = False, **flags: Any
 ) -> None:
     """Serve over HTTP until a signal comes; `flags` are settings that override all others."""
+    collect_rarely()
     settings = _logging(config, as_json=as_json, **flags)
     from websearch_gateway.entrypoints.http.server import serve_http
 
