@@ -191,7 +191,7 @@ def fit_answer(response: A, tokens: int) -> A:
     """The text gets at most two thirds of the room. Pages cited in the cut text become the first sources."""
     whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
     room = tokens * BYTES_PER_TOKEN
-    if size_of(whole) <= room:
+    if _size_of_answer(whole) <= room:
         return whole
     text, _ = opening(response.text, room * 2 // 3)
     fields: dict[str, Any] = {"text": text, "citations": (), "sources": ()}
@@ -208,6 +208,11 @@ def fit_answer(response: A, tokens: int) -> A:
     fields |= {"citations": tuple(citations), "sources": tuple(sources)}
     warning = "The answer is cut to fit the reply: ask a narrower question, or read its sources."
     return response.model_copy(update=with_warning(fields, response.warnings, warning))
+
+
+@functools.lru_cache(maxsize=64)  # stored answers repeat
+def _size_of_answer(response: SearchResponse) -> int:
+    return size_of(response)
 
 
 def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
@@ -539,8 +544,9 @@ def _instead(response: SearchResponse) -> list[str]:
     return [f"{response.provider} answered instead of {fallback.from_} ({fallback.reason})"] if fallback else []
 
 
+@functools.lru_cache(maxsize=64)  # stored answers repeat
 def _answer(response: SearchResponse) -> str:
-    text = _numbered(response.text, tuple(places_of(response)))
+    text = numbered(response.text, tuple(places_of(response))).strip()
     if not response.citations:
         return _joined(text, *_uncited(response.sources))
     titles = _titles(response, len(text))
@@ -551,7 +557,6 @@ def _answer(response: SearchResponse) -> str:
     return _joined(text, "\n".join(lines))
 
 
-@functools.lru_cache(maxsize=64)  # stored answers repeat
 def places_of(response: SearchResponse) -> list[Cited]:
     """Every place in the text that a citation of `response` has."""
     return [
@@ -559,10 +564,6 @@ def places_of(response: SearchResponse) -> list[Cited]:
         for citation in response.citations
         for span in citation.spans
     ]
-
-
-def _numbered(text: str, cited: tuple[Cited, ...]) -> str:
-    return numbered(text, cited).strip()
 
 
 def _titles(response: SearchResponse, written: int) -> list[str]:

@@ -5,7 +5,7 @@ reported.
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from itertools import islice
 from types import GenericAlias, UnionType
@@ -225,7 +225,7 @@ def understood(model: type[BaseModel], given: Mapping[str, Any]) -> tuple[Mappin
 
     A name that the call gives already is never replaced, nor is one that could mean two arguments of the tool.
     """
-    known = [str(field.validation_alias or field.alias or name) for name, field in model.model_fields.items()]
+    known = _limits(model)
     if len(given) > MOST_NAMES or all(name in known for name in given):
         return given, {}
     named: dict[str, Any] = {}
@@ -240,7 +240,7 @@ def understood(model: type[BaseModel], given: Mapping[str, Any]) -> tuple[Mappin
     return named, replaced
 
 
-def _meant(name: str, known: list[str]) -> str:
+def _meant(name: str, known: Iterable[str]) -> str:
     plain = _plain(name)
     same = [one for one in known if _plain(one) == plain]
     if not same:
@@ -272,18 +272,29 @@ def shape_faults(model: type[BaseModel], given: Mapping[str, Any]) -> list[Fault
     pydantic reports each of 95,000 unknown names and each of 500,000 wrong items, which takes a gigabyte; a long text
     could be echoed, or stay in the cache of a library.
     """
-    known = {field.validation_alias or field.alias or name: field for name, field in model.model_fields.items()}
-    unknown = (Fault(name, "Unknown argument") for name in given if name not in known)
-    faults = list(islice(unknown, MOST_FAULTS + 1))
-    for name, field in known.items():
-        keywords = field.json_schema_extra
-        limit = keywords.get("maxItems") if isinstance(keywords, dict) else None
-        value = given.get(str(name))
-        if isinstance(limit, int) and isinstance(value, Sequence) and not isinstance(value, str) and len(value) > limit:
-            faults.append(Fault(str(name), f"At most {limit} items are allowed, not {len(value)}"))
+    return list(islice(_shape_faults(_limits(model), given), MOST_FAULTS + 1))
+
+
+def _shape_faults(limits: Mapping[str, int | None], given: Mapping[str, Any]) -> Iterator[Fault]:
+    for name, value in given.items():
+        limit = limits.get(name)
+        if name not in limits:
+            yield Fault(name, "Unknown argument")
+        elif limit is not None and isinstance(value, list | tuple) and len(value) > limit:
+            yield Fault(name, f"At most {limit} items are allowed, not {len(value)}")
         elif is_too_long(value):
-            faults.append(Fault(str(name), f"At most {LONGEST_TEXT} characters are allowed"))
-    return faults
+            yield Fault(name, f"At most {LONGEST_TEXT} characters are allowed")
+
+
+@functools.cache
+def _limits(model: type[BaseModel]) -> Mapping[str, int | None]:
+    """The most items of each argument, by its name on the wire; None for those without a limit."""
+    limits: dict[str, int | None] = {}
+    for name, field in model.model_fields.items():
+        keywords = field.json_schema_extra
+        most = keywords.get("maxItems") if isinstance(keywords, dict) else None
+        limits[str(field.validation_alias or field.alias or name)] = most if isinstance(most, int) else None
+    return limits
 
 
 def is_too_long(value: Any) -> bool:
