@@ -92,11 +92,7 @@ def _usage(body: dict[str, Any], draft: Draft, written: int, thought: int) -> di
 
 def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | None) -> dict[str, Any]:
     question = question_of(body)
-    tool = next(filter(is_search, body.get("tools") or []), None)
-    if tool is None or body.get("tool_choice") == "none" or fault == "no_search":
-        draft = Draft("I answer this from memory: it depends on the circumstances.")
-    else:
-        draft = researched(request, question, tool, fault)
+    draft = researched(request, question, body, fault)
     identity = hashlib.blake2b(repr(sorted(body.items())).encode(), digest_size=20).hexdigest()
     effort = (body.get("reasoning") or {}).get("effort") or "medium"
     limit, thought, written = body.get("max_output_tokens"), REASONING_TOKENS[effort], tokens(draft.text)
@@ -112,12 +108,10 @@ def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | 
         "object": "response",
         "created_at": int(clock(request).timestamp()),
         "status": "incomplete" if cut else "completed",
-        "background": False,
         "error": None,
         "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
         "instructions": body.get("instructions"),
         "max_output_tokens": limit,
-        "max_tool_calls": body.get("max_tool_calls"),
         "metadata": body.get("metadata") or {},
         "model": "gpt-5-nano-2025-08-07" if model.id == "gpt-5-nano" else model.id,
         "output": output if cut else [*output, _message(draft, identity, fault)],
@@ -133,7 +127,6 @@ def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | 
         "top_p": 1.0,
         "truncation": "disabled",
         "usage": _usage(body, draft, written, thought),
-        "user": None,
     }
 
 
@@ -197,8 +190,11 @@ def question_of(body: dict[str, Any]) -> str:
     return found[-1].strip() if found else str(asked)
 
 
-def researched(request: Request, question: str, tool: dict[str, Any], fault: str | None) -> Draft:
-    """Search with the options of `tool` and answer from the results; `fault` names a citation fault to make."""
+def researched(request: Request, question: str, body: dict[str, Any], fault: str | None) -> Draft:
+    """Search as the search tool wants it, and answer from the results; `fault` names a citation fault to make."""
+    tool = next(filter(is_search, body.get("tools") or []), None)
+    if tool is None or body.get("tool_choice") == "none" or fault == "no_search":
+        return Draft("I answer this from memory: it depends on the circumstances.")
     location = tool.get("user_location") or {"country": "US"}
     filters = tool.get("filters") or {}
     domains, blocked = filters.get("allowed_domains") or [], filters.get("blocked_domains") or []
