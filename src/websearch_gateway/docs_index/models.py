@@ -143,7 +143,6 @@ class Document:
 
     `chunks` and `symbols` are those of `markdown`. `links` are the canonical addresses that are in scope, each
     once; `left_out` are the others of its origin, by reason: how many, and some of them.
-    `siblings` counts the pages beside the start page, if this is it, that are not in scope.
     `refresh` is where the page sends its readers at once. `needs_scripts` says that the page is empty until
     its scripts run, `rendered` that a browser ran them after a first read without it.
     """
@@ -154,7 +153,6 @@ class Document:
     symbols: tuple[Symbol, ...] = ()
     links: tuple[str, ...] = ()
     left_out: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)
-    siblings: int = 0
     canonical: str = ""
     refresh: str = ""
     noindex: bool = False

@@ -73,7 +73,7 @@ def test_a_draft_holds_the_links_in_scope_and_no_endless_address():
     links = (f"{base}a.html#x", f"{base}a.html", f"{base}b/index.html", "https://elsewhere.example/")
     endless = base + "x" * MAX_TARGET_CHARS
     page = CrawledPage("T", "# m.run\n\nIt runs.", links=links, canonical=endless, refresh=endless)
-    draft = drafted(Scope.of(base), None, [("m.run", "")], page)
+    draft = drafted(Scope.of(base), [("m.run", "")], page)
     assert draft["links"] == [f"{base}a.html", f"{base}b/"]
     assert (draft["canonical"], draft["refresh"]) == ("", "")
     assert [symbol[0] for symbol in draft["symbols"]] == ["m.run"]

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest_asyncio
 from tests.docs_index.conftest import chunks_of, definitions, search_text
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html, library
 from tests.documents import at, drawn, paragraph, word
+from tests.loopback import serving
 from tests.patience import PATIENCE
 from websearch_gateway.docs_index.crawl import page_work, runner
 from websearch_gateway.docs_index.crawl.scope import MAX_LIKE, NO_PAGE
@@ -23,7 +25,13 @@ from websearch_gateway.docs_index.library import listed as listed_sites
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
 from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchValidationError, StateUnavailable
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchError,
+    SearchFetchError,
+    SearchValidationError,
+    StateUnavailable,
+)
 from websearch_gateway.workers.pool import Workers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -264,7 +272,7 @@ async def test_a_start_page_without_an_ending_that_is_alone_names_the_folder_of_
     }
     version = await crawled(docs, f"{site.url}{start}")
     assert (version.status, version.page_count) == ("completed", 1)
-    assert f"links to 2 pages of {site.url}: to index those, add {site.url} instead" in version.reason
+    assert f"Only one page was found below {site.url}intro/. If others lie beside it" in version.reason
     site.pages["/docs/intro/more"] = html("More")
     for path in ("/docs/intro", "/docs/intro/"):
         site.pages[path] = html("Intro", links=("/docs/use", "/docs/intro/more"))
@@ -395,7 +403,7 @@ async def test_a_site_at_whose_page_two_crawls_died_does_not_stop_the_others(doc
         assert await docs.store.claim(added.id, Owner(this_process().machine, 2**22 + number, 1.0), 60)
         await docs.store.set_status(added.id, "crawling")
         assert len(await docs.store.lease_urls(added.id, 16, 2e9)) == 1
-    await docs.runner.drain()
+    await docs.runner.keep_crawling(0, drains=True)
     (failed,) = await docs.find("x")
     assert (failed.status, failed.page_count) == ("failed", 0)
     assert f"died at {site.url}." in failed.reason
@@ -413,6 +421,33 @@ async def test_a_server_crawls_pending_sites(docs, site):
             await asyncio.sleep(0.05)
     crawling.cancel()
     await asyncio.gather(crawling, return_exceptions=True)
+
+
+@pytest.mark.parametrize("in_background", [False, True])
+async def test_redirects_of_a_crawl_are_checked_in_the_background_too(docs, site, in_background):
+    async def closed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readline())
+        writer.write(b"HTTP/1.1 200 X\r\ncontent-length: 0\r\n\r\n")
+        await writer.drain()
+
+    asked: list[bytes] = []
+    async with serving(closed) as port:
+        site.pages["/docs/"] = html("Start", links=("/docs/a.html",))
+        site.pages["/docs/a.html"] = (302, {"location": f"http://127.0.0.1:{port}/a.html"})
+        for path in ("/docs/llms.txt", "/docs/objects.inv", "/sitemap.xml", "/robots.txt", "/away.zip"):
+            site.pages[path] = (302, {"location": f"http://127.0.0.1:{port}{path}"})
+        for url in (site.url, f"http://127.0.0.1:{site.port}/away.zip"):
+            added = await docs.add(url, "x", url[-4:], FAST)
+            if in_background:
+                await docs.runner.keep_crawling(0, drains=True)
+            else:
+                with suppress(SearchError):
+                    await docs.crawl(added.id)
+            assert (await docs.store.version(added.id)).status in ("failed", "paused")
+            site.pages["/robots.txt"] = (404, {})
+            await docs.store.set_status(added.id, "queued")
+            await docs.runner.keep_crawling(0, drains=True)
+    assert asked == []
 
 
 async def test_a_claim_is_renewed_after_a_renewal_failed(docs, site, monkeypatch):

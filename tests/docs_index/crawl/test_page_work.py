@@ -154,7 +154,7 @@ async def test_a_page_gets_the_definitions_of_the_inventory_beside_the_index_tha
     defined = []
 
     async def read(fetched, browser, deadline, draft, *, only_links=False) -> Document:
-        defined.append(draft.args[2])
+        defined.append(draft.args[1])
         return Document("Title", "Some text.", links=(f"{base}genindex.html",))
 
     await worked(tmp_path, read, workers)

@@ -32,7 +32,7 @@ async def test_two_crawlers_share_the_sites_and_no_page_is_fetched_twice(site, w
         ]
         for name in "abcd":
             await first.add(f"http://127.0.0.1:{site.port}/{name}/", name, "1", CrawlOptions(delay=0, browser="never"))
-        await asyncio.gather(first.runner.drain(), second.runner.drain())
+        await asyncio.gather(first.runner.keep_crawling(0, drains=True), second.runner.keep_crawling(0, drains=True))
         versions = await second.store.versions()
     assert [(v.status, v.page_count, v.owner) for v in versions] == [("completed", 6, None)] * 4
     asked = Counter(path for path, _ in site.asked if path.endswith(".html") or path.count("/") == 2)

@@ -136,6 +136,27 @@ def test_links_of_indexes_are_followed_but_indexes_are_not_indexed(path):
     assert not any(map(is_only_followed, (f"{START}library/search-path.html", f"{START}api/search")))
 
 
+@pytest.mark.parametrize(
+    ("path", "title", "is_index"),
+    [
+        ("classes.html", "Gull: Class Index", True),
+        ("classes.html", "Data Structure Index", True),
+        ("functions.html", "Class Members", True),
+        ("functions_func_b.html", "Gull: Class Members - Functions", True),
+        ("functions_vars.html", "Gull: Data Fields - Variables", True),
+        ("globals_0x7e.html", "Gull: File Members", True),
+        ("globals.html", "Gull: Globals", True),
+        ("namespacemembers.html", "Gull: Namespace Members", True),
+        ("classes.html", "9. Classes", False),
+        ("functions.html", "Chapter 9. Functions and Operators", False),
+        ("globals.html", "Global objects", False),
+        ("guide.html", "Class Members", False),
+    ],
+)
+def test_the_indexes_of_doxygen_are_known_by_their_names_and_titles(path: str, title: str, is_index: bool) -> None:
+    assert is_only_followed(f"{START}html/{path}", title) is is_index
+
+
 def test_a_session_is_no_part_of_an_address():
     assert canonical("https://a.org/docs;jsessionid=1F2E/a.html?b=1") == "https://a.org/docs/a.html?b=1"
 
@@ -195,14 +216,11 @@ def test_other_folders_with_numbers_are_no_versions(paths: tuple[str, ...]) -> N
 
 def test_where_the_start_leads_decides_only_between_numbers() -> None:
     for paths, left in ((("3/a", "3.15/a"), "3/a"), (("latest/a", "stable/a"), "stable/a")):
-        for is_known_first in (True, False):
-            folders = VersionFolders(Scope.of("https://e.org/"))
-            urls = [f"https://e.org/{path}" for path in paths]
-            if is_known_first:
-                folders.note(urls)
-            folders.prefer(urls[0])
-            folders.note(urls)
-            assert [url for url in urls if not folders.other(url)] == [f"https://e.org/{left}"]
+        folders = VersionFolders(Scope.of("https://e.org/"))
+        urls = [f"https://e.org/{path}" for path in paths]
+        folders.prefer(urls[0])
+        folders.note(urls)
+        assert [url for url in urls if not folders.other(url)] == [f"https://e.org/{left}"]
 
 
 def test_a_start_that_is_a_version_has_none_below_it() -> None:

@@ -179,10 +179,9 @@ def test_every_page_of_a_full_text_is_kept_in_any_script() -> None:
         "```\n```python\n# no heading\n```\n",
         "````\n```\n# no heading\n````  \n",
         "~~~\n```\n# no heading\n~~~~\n",
-        "```\n",
     ],
 )
-def test_a_fence_ends_at_its_closing_line_and_begins_nothing_without_one(code: str) -> None:
+def test_a_fence_ends_at_its_closing_line(code: str) -> None:
     pages = full_text_pages(f"# One\n\n{code}\n# Two\n\n# Three\n")
     assert [title for title, *_ in pages] == ["One", "Two", "Three"]
 

@@ -46,17 +46,19 @@ async def test_of_a_page_and_its_text_in_a_folder_only_the_page_is_a_document(tm
     assert [url.partition(base)[2] for url in urls] == ["git-add.html", "guide.html", "options.txt"]
 
 
-async def test_every_file_is_listed_once_however_few_a_listing_holds(tmp_path, monkeypatch):
+async def test_every_file_is_listed_once_up_to_a_limit_that_is_told(tmp_path, monkeypatch):
     names = ["a.md", "b/c.md", "b/d/e.md", "b/d/f.md", "b-a.md", "b.md", "b.x/g.md", "h/i.md", "z.md"]
     for name in names:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("Text.")
     (tmp_path / "loop").symlink_to(tmp_path)
-    for count in (1, 2, 3, 100):
-        monkeypatch.setattr(listing, "LISTED_AT_ONCE", count)
-        folder, base = source(tmp_path)
-        urls, _ = await folder.seeds()
-        assert sorted(url.partition(base)[2] for url in urls) == sorted(names)
+    folder, base = source(tmp_path)
+    urls, _ = await folder.seeds()
+    assert sorted(url.partition(base)[2] for url in urls) == sorted(names)
+    monkeypatch.setattr(listing, "LISTED_CHARS", 3 * len(f"file://{base}b.md") + 3)
+    folder, base = source(tmp_path)
+    assert len((await folder.seeds())[0]) == 3
+    assert [(one.reason, one.count) for one in folder.left_out.rows()] == [("more files than a crawl lists", 6)]
 
 
 async def test_names_that_are_not_text_lead_to_their_files_or_are_missing(tmp_path):

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from websearch_gateway.docs_index.crawl.scope import Scope, sorted_out
 from websearch_gateway.docs_index.models import ChunkDraft, Symbol, SymbolKind
@@ -31,39 +31,20 @@ MAX_TARGET_CHARS = 5_000
 """The most characters of the address that a page names as its canonical one, or sends its readers to."""
 
 
-class ReadPage(Protocol):
-    """A page as the readers know it; a dataclass."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def markdown(self) -> str: ...
-    @property
-    def anchors(self) -> Sequence[tuple[int, str]]: ...
-    @property
-    def links(self) -> Sequence[str]: ...
-    @property
-    def canonical(self) -> str: ...
-    @property
-    def refresh(self) -> str: ...
-
-
-def drafted(scope: Scope, beside: Scope | None, defined: Sequence[tuple[str, str]], page: ReadPage) -> dict[str, Any]:
+def drafted(scope: Scope, defined: Sequence[tuple[str, str]], page: Any) -> dict[str, Any]:
     """The fields of a `Document`: those of the page, its links in and out of scope, its chunks and its symbols, as
     plain values.
 
     Args:
-        beside: the folder of the start page, if links to other pages there are to be counted.
         defined: the names and anchors that an inventory defines on the page.
+        page: as the readers know it, a dataclass.
     """
     found = list(blocks(page.markdown))
-    siblings = {url for link in page.links if beside and (url := beside.link("", link)) and not scope.contains(url)}
     links, left_out = sorted_out((_placed(scope, link) for link in page.links), MOST_LEFT_OUT)
     chunks = cut(page.markdown, page.anchors, found)
     symbols = page_symbols(page.markdown, chunks, page.anchors, defined, found, page.title)
     return {
-        **asdict(page),  # type: ignore[call-overload]
-        "siblings": len(siblings),
+        **asdict(page),
         "links": links,
         "left_out": left_out,
         "canonical": page.canonical if len(page.canonical) <= MAX_TARGET_CHARS else "",

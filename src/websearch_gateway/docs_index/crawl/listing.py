@@ -18,7 +18,7 @@ import tarfile
 import zipfile
 import zlib
 from codecs import BOM_UTF8
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import islice
@@ -30,14 +30,13 @@ from websearch_gateway.docs_index.crawl.scope import (
     ELSEWHERE,
     MAX_URL_CHARS,
     NO_PAGE,
-    SHOWN_LEFT_OUT,
     Found,
     Scope,
     canonical,
     sorted_out,
 )
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.text.markdown import LINK
+from websearch_gateway.text.markdown import LINK, blocks
 
 MAX_PAGE_BYTES = 5_000_000
 _BINARY = "application/octet-stream"
@@ -61,9 +60,8 @@ OFFICE_SUFFIXES: Mapping[str, str] = {
 }
 """The same for documents that hold their pictures; of most of them the content tells the type."""
 MAX_OFFICE_BYTES = 20_000_000
-LISTED_AT_ONCE = 50_000
-LISTED_CHARS = 8_000_000
-"""The most addresses of one listing, and about their most characters: a worker's reply is limited."""
+LISTED_CHARS = 12_000_000
+"""The most characters of all addresses of a folder: a worker's reply is limited."""
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 ARCHIVE_REASONS = ("damaged", "too_large")
 """`details["reason"]` of the errors of `unpack`."""
@@ -99,70 +97,29 @@ def most_bytes(name: str) -> int:
     return MAX_OFFICE_BYTES if PurePosixPath(name).suffix.lower() in OFFICE_SUFFIXES else MAX_PAGE_BYTES
 
 
-def folder_pages(root: str, base: str, scope: Scope, after: str = "") -> tuple[list[str], Found, str]:
-    """The addresses in scope of documents below `root`, which has the address `base`, in the order of their paths, and
-    the files that are left out.
-
-    A folder may have more than one listing holds: the last value is the path to continue after, "" at the end.
+def folder_pages(root: str, base: str, scope: Scope) -> tuple[list[str], Found]:
+    """The addresses in scope of documents below `root`, which has the address `base`, folder by folder in the order of
+    their names, and the files that are left out. A link to a folder is none.
 
     Raises:
         SearchFetchError: there is no such folder.
     """
-    found: list[str] = []
-    counts: Counter[str] = Counter()
-    some: defaultdict[str, list[str]] = defaultdict(list)
-    chars, end = 0, ""
-    for path in _files(root, after):
-        page, refusal = scope.place(base, base + quote(path, errors="surrogateescape"))
-        refusal = refusal if media_type(path) or refusal == ELSEWHERE else NO_PAGE
-        if refusal:
-            counts[refusal] += refusal != ELSEWHERE
-            some[refusal] += [page] * (counts[refusal] <= SHOWN_LEFT_OUT)
-            continue
-        found.append(page)
-        chars += len(page)
-        if len(found) >= LISTED_AT_ONCE or chars >= LISTED_CHARS:
-            end = path
-            break
-    return list(dict.fromkeys(found)), {reason: (counts[reason], some[reason]) for reason in +counts}, end
-
-
-def _files(root: str, after: str) -> Iterator[str]:
-    """The paths of the files below `root` that follow `after`, folder by folder in the order of names."""
-    last = after.split("/") if after else []
-    waiting = _entries(root, "", last)
-    if waiting is None:
+    if not os.path.isdir(root):
         raise SearchFetchError(f"The folder {root} does not exist.", details={"reason": "missing"})
-    while waiting:
-        path = waiting.pop()
-        if path.endswith("/"):
-            waiting += _entries(root, path, last) or ()
-        else:
-            yield path
+    return sorted_out(_places(root, base, scope))
 
 
-def _entries(root: str, folder: str, last: list[str]) -> list[str] | None:
-    """The paths of the entries of a folder, the first at the end, without those that come before `last`.
-
-    A folder ends with a slash; a link to a folder is left out. None if the folder cannot be read.
-    """
-    place = last[: folder.count("/")]
-    is_on_the_way = bool(last) and folder == "".join(f"{name}/" for name in place)
-    least = last[len(place)] if is_on_the_way and len(last) > len(place) else ""
-    is_last = len(last) == len(place) + 1
-    paths = []
-    try:
-        with os.scandir(os.path.join(root, folder)) as entries:
-            for entry in entries:
-                if entry.name < least or (entry.name == least and is_last):
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    paths.append(f"{folder}{entry.name}/")
-                elif entry.is_file():
-                    paths.append(f"{folder}{entry.name}")
-    except OSError:
-        return None
-    return sorted(paths, key=lambda path: path.rstrip("/"), reverse=True)
+def _places(root: str, base: str, scope: Scope) -> Iterator[tuple[str, str]]:
+    room = LISTED_CHARS
+    for folder, below, names in os.walk(root):
+        below.sort()
+        path = "" if folder == root else f"{os.path.relpath(folder, root)}/"
+        for name in sorted(names):
+            page, refusal = scope.place(base, base + quote(path + name, errors="surrogateescape"))
+            if refusal != ELSEWHERE and not media_type(name):
+                refusal = NO_PAGE
+            room -= 0 if refusal else len(page)
+            yield page, refusal if refusal or room > 0 else "more files than a crawl lists"
 
 
 def is_archive(name: str) -> bool:
@@ -302,11 +259,9 @@ Defined = dict[str, list[tuple[str, str]]]
 """The definitions of an inventory: names and anchors by the address of their page."""
 
 FULL_TEXT = "llms-full.txt"
+MAX_TITLE_CHARS = 300
 MAX_HEAD_CHARS = 600
 """How far from the start of a page of a llms-full.txt its address may stand."""
-_HEADING = re.compile(r"(#{1,2})[ \t]+(\S[^\n]{0,300})")
-_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
-_CLOSING = re.compile(r"[ ]{0,3}(`{3,}+|~{3,}+)\s*$")
 _FRONT = re.compile(r"---[ \t]*\n(?:[\w-]{1,40}:[^\n]{0,500}\n){1,20}---")
 _NAMED_URL = re.compile(
     r"^(?:[>*_ \t]{0,6})(?:source|url|canonical|page url|link)(?: url)?[*_]{0,2}:[*_]{0,2}[ \t]*[\"'<]?((?:https?://|/)[^\s\"'>]+)",
@@ -397,20 +352,16 @@ def full_text_pages(text: str) -> list[tuple[str, str, int, int]]:
     generators write the address as `Source: URL` or `URL: URL` below the heading, in front matter, or in the heading.
     """
     starts: list[tuple[int, int, int, str]] = []
-    offset, fence, front = 0, "", -1
-    lines = text.splitlines(keepends=True)
-    openings = _openings(lines)
-    for number, line in enumerate(lines):
-        if fence:
-            fence = "" if (closing := _CLOSING.match(line)) and closing[1].startswith(fence) else fence
-        elif number in openings and (opening := _FENCE.match(line)):
-            fence = opening[1]
-        elif line.rstrip() == "---" and _FRONT.match(text, offset):
-            front = offset
-        elif heading := _HEADING.match(line):
-            starts.append((len(heading[1]), front if front >= 0 else offset, offset, heading[2]))
+    rule = front = -1
+    for block in blocks(text):
+        if block.kind == "rule":
+            rule = block.start
+        elif block.kind == "heading" and rule >= 0 and _FRONT.match(text, rule):  # its end underlines it
+            rule, front = -1, rule
+        elif block.kind == "heading" and block.level <= 2:
+            title = text[block.start : block.end].lstrip("# ").partition("\n")[0][:MAX_TITLE_CHARS]
+            starts.append((block.level, front if front >= 0 else block.start, block.start, title))
             front = -1
-        offset += len(line)
     levels = Counter(level for level, *_ in starts)
     level = 1 if levels[1] > 1 or not levels[2] else 2
     chosen = [found[1:] for found in starts if found[0] == level][:MOST_URLS]
@@ -422,20 +373,6 @@ def full_text_pages(text: str) -> list[tuple[str, str, int, int]]:
         url = named[1] if named else in_title[1] if in_title else ""
         pages.append((title, url.strip("<>"), start, stop))
     return pages
-
-
-def _openings(lines: list[str]) -> set[int]:
-    """The lines with a fence that a later line closes (https://spec.commonmark.org/0.31.2/#fenced-code-blocks)."""
-    found = set()
-    longest: Counter[str] = Counter()
-    for number in range(len(lines) - 1, -1, -1):
-        if mark := _FENCE.match(lines[number]):
-            kind, length = mark[1][0], len(mark[1])
-            if length <= longest[kind]:
-                found.add(number)
-            if _CLOSING.match(lines[number]):
-                longest[kind] = max(longest[kind], length)
-    return found
 
 
 def search_index_urls(body: bytes, base: str) -> list[str]:

@@ -182,8 +182,10 @@ RETRY_SECONDS = 30.0
 LONGEST_TITLE = 500
 """The most characters of a page's title, which the text index repeats for each chunk."""
 _GONE = (404, 410)
-PAYMENT_REQUIRED = 402
-_LOGIN_WORDS = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
+_MEANINGS = {
+    **{status: f"HTTP {status}: a login wall (--header sends a login), or closed to programs" for status in (401, 403)},
+    402: "HTTP 402: the site wants to be paid for its pages",
+}
 LARGEST_NOTICE = 1_500
 """A page with more characters has text of its own, even if its title says otherwise."""
 _MISSING = re.compile(r"\b(?:404|page (?:could )?not (?:be )?found|not found)\b", re.IGNORECASE)
@@ -213,7 +215,7 @@ class PageWork:
     """Processes the addresses of one version, whose start URL is `start`.
 
     `defined` holds the inventories' definitions by page, `loaded_inventories` the folders whose inventories are loaded.
-    `takes_links` is false once the frontier is full. `siblings` counts the links of the start page to its folder.
+    `takes_links` is false once the frontier is full. `wanted` is the version to choose of several side by side.
     """
 
     store: SqlDocs
@@ -225,12 +227,12 @@ class PageWork:
     clock: Callable[[], float] = time.time
     call: Deadline = UNLIMITED
     takes_links: bool = True
-    siblings: int = 0
     start: str = ""
     defined: Defined = field(default_factory=dict)
     loaded_inventories: set[str] = field(default_factory=set)
     traps: TrapDetector = field(default_factory=TrapDetector)
-    versions: VersionFolders | None = None
+    wanted: str = ""
+    versions: VersionFolders = field(init=False)
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _whole: set[str] = field(default_factory=set)  # the bodies that need no scripts; others are the same for each page
     _looked: int = 0
@@ -238,6 +240,9 @@ class PageWork:
     _aliases: defaultdict[str, list[UrlTask]] = field(default_factory=lambda: defaultdict(list))
     _missing: set[str] = field(default_factory=set)
     _body_locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+    def __post_init__(self) -> None:
+        self.versions = VersionFolders(self.scope, self.wanted)
 
     async def do(self, task: UrlTask) -> Result:
         """Index the page at an address, or note why not.
@@ -271,7 +276,9 @@ class PageWork:
 
     async def _index(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
         duplicate = await self.store.find_body(task, digest)
-        if duplicate is not None and (digest in self._whole or _differ_in_query(duplicate, task.url)):
+        # An address that differs in its query alone is a search or a view of the other.
+        is_view = duplicate is not None and duplicate.partition("?")[0] == task.url.partition("?")[0]
+        if duplicate is not None and (digest in self._whole or is_view):
             await self.store.finish_url(task, "alias", alias_of=duplicate)
             return Result("skipped")
         # The start page leads to the others even where --include or --exclude leaves it out.
@@ -281,7 +288,10 @@ class PageWork:
         except SearchTimeoutError as error:  # this machine may be busy
             return await self._retried(task, error.message, None, of_host=False)
         except SearchFetchError as error:
-            return await self._unreadable(task, error)
+            kind = error.details.get("content_type") or "unknown"
+            is_type = error.details.get("reason") == "type"
+            reason = f"content type {kind}, not HTML, Markdown or text" if is_type else error.message
+            return await self._settled(task, "failed", reason)
         self._note_browser(document)
         if not (document.needs_scripts or document.rendered or self.browser == "always"):
             self._whole.add(digest)
@@ -296,19 +306,23 @@ class PageWork:
             await self.store.finish_url(task, "alias", links=[chosen, *links], alias_of=chosen)
             return Result("skipped")
         closed = _closed_by(fetched.headers) or ("noindex" if document.noindex else "")
-        if closed or only_links:
+        if closed or only_links or is_only_followed(task.url, document.title):
             return await self._settled(task, "skipped", closed or "an index", links)
-        if document.needs_scripts and not document.rendered and self.browser != "always":
-            return await self._settled(task, "failed", NEEDS_BROWSER, links)
-        if _LOADING.fullmatch(document.markdown):
-            return await self._settled(task, "failed", "says only that it is loading", links)
-        if not document.markdown:
-            return await self._settled(task, "failed", "no readable text", links)
+        if reason := self._flaw(document):
+            return await self._settled(task, "failed", reason, links)
         if len(document.markdown) < LARGEST_NOTICE and _MISSING.search(document.title or document.markdown[:100]):
             return await self._settled(task, "skipped", "says that there is no such page, with status 200")
         page = _page(fetched, task, document, digest)
         await self.store.commit_page(task, page, await self.embedding.vectors(task, page), links)
         return Result("indexed")
+
+    def _flaw(self, document: Document) -> str:
+        """Why there is nothing to index in a document; "" if there is."""
+        if document.needs_scripts and not document.rendered and self.browser != "always":
+            return NEEDS_BROWSER
+        if _LOADING.fullmatch(document.markdown):
+            return "says only that it is loading"
+        return "" if document.markdown else "no readable text"
 
     def _chosen(self, task: UrlTask, document: Document) -> str:
         """The address that the page names instead of its own; "" if it names none, or a wrong one.
@@ -335,11 +349,9 @@ class PageWork:
         """The document, with the definitions of the inventories that its own links lead to."""
         while True:
             defined = self.defined.get(task.url, [])
-            beside = Scope.beside(self.start) if task.url.rstrip("/") == self.start.rstrip("/") else None
-            draft = partial(drafted, self.scope, beside, defined[:MOST_SYMBOLS])
+            draft = partial(drafted, self.scope, defined[:MOST_SYMBOLS])
             deadline = self.call.within(PAGE_SECONDS)
             document = await self.read(fetched, self.browser, deadline, draft, only_links=only_links)
-            self.siblings = max(self.siblings, document.siblings)
             await self._load_inventories(document)
             if defined or only_links or task.url not in self.defined:
                 return document
@@ -356,8 +368,7 @@ class PageWork:
     def _links(self, task: UrlTask, document: Document) -> list[str]:
         if document.nofollow or not self.source.follows or task.depth >= MAX_DEPTH or not self.takes_links:
             return []
-        if self.versions is not None:
-            self.versions.note((task.url, *document.links))
+        self.versions.note((task.url, *document.links))
         links, left = sorted_out(((url, self._refusal(url)) for url in document.links), MOST_LEFT_OUT)
         self.source.left_out.note({**document.left_out, **left})
         return links
@@ -373,15 +384,11 @@ class PageWork:
         try:
             await self._fetch(UrlTask(0, version_id, self.start))
         except (SearchTimeoutError, ForbiddenUrlError, SearchFetchError) as error:
-            self._note_target(str(error.details.get("location", "")))
-
-    def _note_target(self, location: str) -> None:
-        if self.versions is not None and location:
-            self.versions.prefer(self.scope.link(self.start, location))
+            self.versions.prefer(self.scope.link(self.start, str(error.details.get("location", ""))))
 
     def is_other_version(self, url: str) -> bool:
         """Whether a page belongs to a version that is left out."""
-        return self.versions is not None and url != self.start and bool(self.versions.other(url))
+        return url != self.start and bool(self.versions.other(url))
 
     async def _fetch_failed(self, task: UrlTask, error: SearchFetchError) -> Result:
         status = error.details.get("status")
@@ -391,20 +398,10 @@ class PageWork:
             await self._ask_aliases(task)
             await self.store.finish_url(task, "gone", f"HTTP {status}")
             return Result("failed", f"HTTP {status}")
-        if status in (401, 403):
-            reason = f"HTTP {status}: a login wall (--header sends a login), or closed to programs"
-            return await self._settled(task, "failed", reason)
-        if status == PAYMENT_REQUIRED:
-            return await self._settled(task, "failed", "HTTP 402: the site wants to be paid for its pages")
         if status in PASSING_STATUSES or (status is None and not error.details):
             return await self._retried(task, error.message, error.retry_after)
-        return await self._settled(task, "failed", f"HTTP {status}" if status else error.message)
-
-    async def _unreadable(self, task: UrlTask, error: SearchFetchError) -> Result:
-        if error.details.get("reason") == "type":
-            kind = error.details.get("content_type") or "unknown"
-            return await self._settled(task, "failed", f"content type {kind}, not HTML, Markdown or text")
-        return await self._settled(task, "failed", error.message)
+        reason = _MEANINGS.get(status, f"HTTP {status}") if status else error.message
+        return await self._settled(task, "failed", reason)
 
     def _note_browser(self, document: Document) -> None:
         """If the first pages of a site need a browser, use it for every page, without trying it without one first."""
@@ -416,20 +413,19 @@ class PageWork:
 
     async def _redirected(self, task: UrlTask, location: str) -> Result:
         target, outside = self.scope.link(task.url, location), canonical(location)
-        if _is_login(outside) and not _is_login(task.url):
+        if _LOGIN_PAGE.search(urlsplit(outside).path) and not _LOGIN_PAGE.search(urlsplit(task.url).path):
             return await self._settled(task, "failed", f"a login wall: redirects to {outside}")
         if target == task.url:  # to its own index.html, or in a loop
             return await self._settled(task, "failed", "redirects to itself")
         if target:
             if task.url == self.start:
-                self._note_target(target)
+                self.versions.prefer(target)
             await self.store.finish_url(task, "alias", links=[target], alias_of=target)
             return Result("skipped")
         if task.url == self.start and self.scope.may_move_to(outside):
             await self.store.finish_url(task, "alias", alias_of=outside)
             raise Moved(outside)
-        wall = " (a login wall)" if any(word in outside.lower() for word in _LOGIN_WORDS) else ""
-        return await self._settled(task, "skipped", f"redirects out of scope{wall}: {outside}")
+        return await self._settled(task, "skipped", f"redirects out of scope: {outside}")
 
     async def _retried(self, task: UrlTask, reason: str, retry_after: float | None, *, of_host: bool = True) -> Result:
         if task.attempts >= RETRIES:
@@ -469,15 +465,6 @@ def _closed_by(headers: Mapping[str, str]) -> str:
         if named.strip() in ("noindex", "none") and (not colon or agent.strip() == PRODUCT):
             return "noindex"
     return refused_use(f"{name}: {headers.get(name, '')}" for name in ("content-signal", "content-usage"))
-
-
-def _differ_in_query(one: str, other: str) -> bool:
-    """Whether two addresses have the same path: with the same body, one is a search or a view of the other."""
-    return one.partition("?")[0] == other.partition("?")[0]
-
-
-def _is_login(url: str) -> bool:
-    return bool(_LOGIN_PAGE.search(urlsplit(url).path))
 
 
 def sendable(validator: str | None) -> str | None:

@@ -12,13 +12,13 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -31,7 +31,7 @@ from websearch_gateway.docs_index.crawl.listing import (
     unpack,
 )
 from websearch_gateway.docs_index.crawl.page_work import OTHER_VERSION, Embedding, Moved, PageWork, Result
-from websearch_gateway.docs_index.crawl.scope import Scope, VersionFolders, canonical, sorted_out, version_siblings
+from websearch_gateway.docs_index.crawl.scope import Scope, canonical, sorted_out, version_siblings
 from websearch_gateway.docs_index.crawl.sources import MOST_MOVES, FolderSource, HostPace, RobotsTxt, Source, WebSource
 from websearch_gateway.docs_index.models import (
     IN_WORK,
@@ -42,7 +42,7 @@ from websearch_gateway.docs_index.models import (
     ReadDocument,
     Run,
     SiteVersion,
-    UrlFailure,
+    Skipped,
     UrlTask,
     VersionStatus,
 )
@@ -225,29 +225,34 @@ class CrawlRunner:
             return False
         return now - heartbeat < LEASE_SECONDS and not is_dead(owner)
 
-    async def drain(self) -> None:
-        """Crawl all pending versions, several sites at once and each once, until none is left."""
-        seen: set[int] = set()
-        async with _Crawls(self._crawl_or_log) as crawls:
-            while crawls.begin([v for v in await self.pending() if v.id not in seen]):
-                seen |= crawls.ids
-                await crawls.next_end()
-
-    async def keep_crawling(self, refresh_seconds: float) -> None:
-        """Crawl pending versions until cancelled. Processes that share a store share the work.
+    async def keep_crawling(self, refresh_seconds: float, *, drains: bool = False) -> None:
+        """Crawl pending versions, several sites at once, until cancelled. Processes that share a store share the work.
 
         Args:
             refresh_seconds: how often to look for sites whose refresh is due; 0 for never.
+            drains: crawl each version once, and end when none is left.
         """
         looked_at = -math.inf
-        async with _Crawls(self._crawl_or_log) as crawls:
+        running: dict[int, asyncio.Task[None]] = {}
+        seen: set[int] = set()
+        async with asyncio.TaskGroup() as crawls:
             while True:
+                running = {id_: task for id_, task in running.items() if not task.done()}
                 if self.index_file is None or await asyncio.to_thread(self.index_file.is_file):
                     now = time.monotonic()
                     due = 0 < refresh_seconds <= now - looked_at
                     looked_at = now if due else looked_at
-                    crawls.begin(await self.pending(refresh=due))
-                await crawls.next_end(LOOK_SECONDS)
+                    for version in await self.pending(refresh=due):
+                        is_new = version.id not in (seen if drains else running)
+                        if is_new and len(running) < SITES_AT_ONCE:
+                            running[version.id] = crawls.create_task(self._crawl_or_log(version.id))
+                    seen |= running.keys()
+                if running:
+                    await asyncio.wait(running.values(), timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                elif drains:
+                    return
+                else:
+                    await asyncio.sleep(LOOK_SECONDS)
 
     async def _crawl_or_log(self, version_id: int) -> None:
         """Crawl a version. Logs an error, such as the claim of another process, and does not raise it."""
@@ -270,7 +275,7 @@ class CrawlRunner:
                 call=call,
                 clock=self.clock,
                 start=canonical(version.home),
-                versions=VersionFolders(scope, "" if version.label == "latest" else version.label),
+                wanted="" if version.label == "latest" else version.label,
             )
             await Crawler(self.store, work, self.owner, on_progress, clock=self.clock).run(version)
 
@@ -330,44 +335,6 @@ class CrawlRunner:
         if key not in self._paces:
             self._paces[key] = HostPace(self.store, origin, delay, clock=self.clock)
         return self._paces[key]
-
-
-class _Crawls:
-    """Concurrent crawls of at most `SITES_AT_ONCE` versions. The end of the block cancels those that still run."""
-
-    def __init__(self, crawl: Callable[[int], Coroutine[Any, Any, None]]) -> None:
-        self._crawl = crawl
-        self._tasks: dict[int, asyncio.Task[None]] = {}
-
-    @property
-    def ids(self) -> Set[int]:
-        """The versions that are being crawled."""
-        return self._tasks.keys()
-
-    def begin(self, versions: Sequence[SiteVersion]) -> bool:
-        """Start as many crawls as there is room for. False if none is running afterwards."""
-        for version in versions:
-            if len(self._tasks) < SITES_AT_ONCE and version.id not in self._tasks:
-                self._tasks[version.id] = asyncio.create_task(self._crawl(version.id))
-        return bool(self._tasks)
-
-    async def next_end(self, seconds: float | None = None) -> None:
-        """Wait until a crawl ends, for at most `seconds`, and raise its exception if it failed."""
-        if not self._tasks:
-            await asyncio.sleep(seconds or 0)
-            return
-        await asyncio.wait(self._tasks.values(), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        ended = [id_ for id_, task in self._tasks.items() if task.done()]
-        for task in [self._tasks.pop(id_) for id_ in ended]:
-            task.result()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        for task in self._tasks.values():
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
 
 def check_source(version: SiteVersion) -> None:
@@ -459,6 +426,7 @@ class Crawler:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     _lost: bool = False
     _waiting: str = ""
+    _left_out: list[Skipped] = field(default_factory=list)
 
     async def run(self, version: SiteVersion) -> None:
         """Crawl to the end, and store the final status.
@@ -491,13 +459,13 @@ class Crawler:
         await asyncio.to_thread(lambda: [self.work.traps.admit(url) for url in known])
         urls, self.work.defined = await self.work.source.seeds()
         self.work.loaded_inventories.add(f"{self.work.scope.origin}{self.work.scope.folder}")
-        if (versions := self.work.versions) is not None:
-            await asyncio.to_thread(versions.keep, known)
-            await asyncio.to_thread(versions.note, [*known, *urls])
-            if versions.is_guess:
-                await self.work.ask_start(version.id)
-            urls, left = sorted_out((url, (self.work.is_other_version(url) and OTHER_VERSION) or "") for url in urls)
-            self.work.source.left_out.note(left)
+        versions = self.work.versions
+        await asyncio.to_thread(versions.keep, known)
+        if await asyncio.to_thread(versions.has_any, urls):
+            await self.work.ask_start(version.id)
+        await asyncio.to_thread(versions.note, [*known, *urls])
+        urls, left = sorted_out((url, (self.work.is_other_version(url) and OTHER_VERSION) or "") for url in urls)
+        self.work.source.left_out.note(left)
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
 
     async def _crawl_pages(self, version: SiteVersion, tally: _Tally) -> None:
@@ -599,8 +567,8 @@ class Crawler:
         if now is None:
             return
         if not now.page_count:
-            failures = await self.store.failures(version.id, 1)
-            await self.store.set_status(version.id, "failed", _why_empty(tally, failures))
+            before = "".join(failure.reason for failure in await self.store.failures(version.id, 1))
+            await self.store.set_status(version.id, "failed", _why_empty(tally, before))
             return
         if version.generation and not await self.store.finish_generation(version.id):
             reason = "More than a tenth of the pages seem gone, so the old ones were kept. Check the URL."
@@ -612,22 +580,13 @@ class Crawler:
         most = version.options.max_pages
         cut = self._left(version, tally) <= 0 and await self.store.next_due(version.id) is not None
         before = version.reason if version.reason.startswith(VERSIONS) else ""
-        summary = self.work.versions.summary() if self.work.versions is not None else ""
-        reason = self._only_start(version, now) or summary or before
+        reason = self.work.versions.summary() or before
+        if now.page_count == 1 and not self.work.scope.of_files:
+            own = f"{self.work.scope.origin}{self.work.scope.folder}"
+            reason = f"Only one page was found below {own}. If others lie beside it, add the folder above."
         if cut:
             reason = f"Stopped at {most:,} pages, the limit of max_pages. `add` it again with more for the rest."
         await self.store.set_status(version.id, "completed", reason, refresh_at=self.clock() + interval)
-
-    def _only_start(self, version: SiteVersion, now: SiteVersion) -> str:
-        """Why the start page is the only page; "" if it is not, or links to no page beside it."""
-        beside = Scope.beside(version.home)
-        if beside is None or now.page_count > 1 or not self.work.siblings:
-            return ""
-        own, folder = (f"{scope.origin}{scope.folder}" for scope in (self.work.scope, beside))
-        return (
-            f"Only pages below {own} are indexed, and the start page leads to no other. It links to "
-            f"{self.work.siblings} pages of {folder}: to index those, add {folder} instead."
-        )
 
     @asynccontextmanager
     async def _heartbeat(self, version: SiteVersion, tally: _Tally) -> AsyncIterator[None]:
@@ -656,10 +615,9 @@ class Crawler:
                 await asyncio.shield(self._store_left_out(version))
 
     async def _store_left_out(self, version: SiteVersion) -> None:
-        left_out = self.work.source.left_out
-        if left_out.is_new:
-            left_out.is_new = False
-            await self.store.note_left_out(version.id, left_out.rows())
+        if (rows := self.work.source.left_out.rows()) != self._left_out:
+            await self.store.note_left_out(version.id, rows)
+            self._left_out = rows
 
     async def _report(self, version: SiteVersion, tally: _Tally) -> None:
         """Report progress, and take no more links once the frontier is full."""
@@ -686,8 +644,8 @@ def _next_interval(version: SiteVersion, *, changed: bool, now: float) -> float:
     return max(SHORTEST_REFRESH, min(last * (0.5 if changed else 1.5), LONGEST_REFRESH))
 
 
-def _why_empty(tally: _Tally, failures: Sequence[UrlFailure]) -> str:
-    reason = _most_common(tally.reasons) or "".join(failure.reason for failure in failures)
+def _why_empty(tally: _Tally, before: str) -> str:
+    reason = _most_common(tally.reasons) or before
     if reason.startswith("HTTP 4") and ":" not in reason:
         return f"{reason}. Check the URL."
     if not reason and tally.results["forbidden"]:

@@ -56,6 +56,11 @@ _FOLLOWED = re.compile(
     r"|apidocs-help)\.html$",
     re.IGNORECASE,
 )
+# The indexes of doxygen have names that other sites give to pages, so their titles must be those of doxygen too.
+_DOXYGEN = re.compile(r"/(?:classes|hierarchy|(?:functions|globals|namespacemembers)(?:_\w{1,9})?)\.html$")
+_DOXYGEN_TITLE = re.compile(
+    r"\b(?:Class|Data Structure) (?:Index|Hierarchy)|(?:Class|File|Namespace) Members|Data Fields|: Globals|^Globals$"
+)
 # Codes that are not common English words: `/it/` and `/no/` are ambiguous.
 _LANGUAGE = re.compile(
     r"(?:ar|bg|bn|ca|cs|da|de|el|es|et|fa|fi|fr|he|hi|hr|hu|ja|ka|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sr|sv|th|tr|uk|ur|vi|zh)"
@@ -140,13 +145,6 @@ class Scope:
         of_files = of_files or parts.scheme == "file" or "!/" in folder
         return cls(f"{parts.scheme}://{parts.netloc}", folder, tuple(include), tuple(exclude), of_files)
 
-    @classmethod
-    def beside(cls, start: str) -> Scope | None:
-        """The folder around a start URL that counts as a folder itself; None for any other start URL."""
-        parts = urlsplit(canonical(start))
-        head, _, last = parts.path.rstrip("/").rpartition("/")
-        return cls(f"{parts.scheme}://{parts.netloc}", f"{head}/") if last and "." not in last else None
-
     def may_move_to(self, final: str) -> bool:
         """Whether the start URL may redirect to `final`: on the same site, not to a folder above its own, and not from
         https to http, which would send the site's headers in the clear. A file leads nowhere."""
@@ -174,9 +172,10 @@ class Scope:
         never = _NEVER_IN_FILES if self.of_files else _NEVER
         if never.search(parts.path):
             return NO_PAGE
-        if self._is_other_language(below):
+        first, slash, _ = below.partition("/")
+        if slash and _LANGUAGE.fullmatch(first):
             return "in another language"
-        if _loops(below):
+        if max(Counter(filter(None, below.split("/"))).values(), default=0) > MAX_REPEATS:
             return "a loop of links"
         names = [below, parts.path]
         # The canonical address lacks it. On the web, what `--exclude "*.html"` names may be copies of the folders.
@@ -200,19 +199,11 @@ class Scope:
             url = ""
         return url, self.refusal(url) if url else ELSEWHERE
 
-    def _is_other_language(self, below: str) -> bool:
-        first, slash, _ = below.partition("/")
-        return bool(slash and _LANGUAGE.fullmatch(first))
-
 
 class LeftOut:
-    """Counts the addresses of a site that never become pages, by reason, and keeps some of them.
-
-    `is_new` says that there are more than when it was last set to false.
-    """
+    """Counts the addresses of a site that never become pages, by reason, and keeps some of them."""
 
     def __init__(self) -> None:
-        self.is_new = False
         self._seen: set[int] = set()
         self._found: dict[str, tuple[int, tuple[str, ...]]] = {}
 
@@ -225,7 +216,6 @@ class LeftOut:
             if more := count - len(urls) + len(new):
                 before, some = self._found.get(reason, (0, ()))
                 self._found[reason] = before + more, (*some, *new)[:SHOWN_LEFT_OUT]
-                self.is_new = True
 
     def rows(self) -> list[Skipped]:
         """What was noted."""
@@ -245,9 +235,10 @@ def sorted_out(urls: Iterable[tuple[str, str]], most: int = SHOWN_LEFT_OUT) -> t
     return list(kept), {reason: (len(found), list(found)[:most]) for reason, found in left.items()}
 
 
-def is_only_followed(url: str) -> bool:
+def is_only_followed(url: str, title: str = "") -> bool:
     """Whether a page has links worth following and nothing to index: a general index, a search form, source code."""
-    return bool(_FOLLOWED.search(urlsplit(url).path))
+    path = urlsplit(url).path
+    return bool(_FOLLOWED.search(path) or (_DOXYGEN.search(path) and _DOXYGEN_TITLE.search(title)))
 
 
 _VERSION = re.compile(
@@ -307,11 +298,6 @@ def _matches(names: Sequence[str], globs: Sequence[str]) -> bool:
     return any(fnmatchcase(name, glob) for name in names for glob in globs)
 
 
-def _loops(path: str) -> bool:
-    counts = Counter(segment for segment in path.split("/") if segment)
-    return max(counts.values(), default=0) > MAX_REPEATS
-
-
 def _site(origin: str) -> str:
     return origin.partition("://")[2].removeprefix("www.")
 
@@ -341,7 +327,6 @@ class VersionFolders:
         self._seen: set[str] = set()
         self._kept: dict[str, str] = {}
         self._chosen: dict[str, str] = {}
-        self._guesses: dict[str, str] = {}
         self._led: dict[str, str] = {}
 
     def keep(self, urls: Iterable[str]) -> None:
@@ -366,17 +351,13 @@ class VersionFolders:
                 self._chosen[above] = self._choice(above, versions, self._found[above])
 
     def prefer(self, url: str) -> None:
-        """Choose the version to which the start URL redirects, unless a version is chosen by its name."""
-        place = self._place(url)
-        if place and place[1]:
+        """Prefer the version to which the start URL redirects to a higher number."""
+        if (place := self._place(url)) and place[1]:
             self._led[place[0]] = place[1]
-            if self._chosen.get(place[0]) == self._guesses.get(place[0], ""):
-                self._chosen[place[0]] = place[1]
 
-    @property
-    def is_guess(self) -> bool:
-        """Whether a version is chosen by its number alone."""
-        return any(self._chosen[above] == version for above, version in self._guesses.items())
+    def has_any(self, urls: Iterable[str]) -> bool:
+        """Whether an address is that of a version's page."""
+        return any(place[1] for place in filter(None, map(self._place, urls)))
 
     def other(self, url: str) -> str:
         """The version that a page is of, if it is not the chosen one; "" otherwise."""
@@ -400,9 +381,7 @@ class VersionFolders:
         named = (version for name in _NAMED for version in versions if version.lower() == name)
         chosen = next(wanted, "") or self._kept.get(above, "") or next(named, "") or self._led.get(above, "")
         is_bare = any(page and page in found[""] for version in versions for page in found[version])
-        if not chosen and not is_bare:
-            chosen = self._guesses[above] = max(versions, key=_rank)
-        return chosen
+        return chosen or ("" if is_bare else max(versions, key=_rank))
 
     def _place(self, url: str) -> tuple[str, str, str] | None:
         """The folder above the versions, the version ("" if it has none) and the rest of a page's path."""

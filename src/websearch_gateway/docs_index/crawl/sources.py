@@ -472,13 +472,9 @@ class FolderSource:
     async def seeds(self) -> tuple[list[str], Defined]:
         """Every document but Markdown and text copies of others; each crawl lists the files again."""
         await self._note(self._base)
-        urls: list[str] = []
-        after: str | None = None
-        while after != "":
-            place = (str(self._root), self._base, self._scope, after or "")
-            listed, left, after = await self._workers.run(folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS))
-            self.left_out.note(left)
-            urls += listed
+        place = (str(self._root), self._base, self._scope)
+        urls, left = await self._workers.run(folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS))
+        self.left_out.note(left)
         defined = await self.inventory(self._base)
         return await asyncio.to_thread(without_copies, urls), defined
 

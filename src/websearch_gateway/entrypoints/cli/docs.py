@@ -293,7 +293,7 @@ def work(config: ConfigOption = None) -> None:
         from websearch_gateway.app import open_gateway
 
         async with open_gateway(settings_of(config, as_json=False)) as gateway:
-            await gateway.docs.runner.drain()
+            await gateway.docs.runner.keep_crawling(0, drains=True)
 
     asyncio.run(act())
 
