@@ -7,7 +7,7 @@ import pytest
 
 from tests.docs_index.conftest import chunks_of, commit, definitions, page, version
 from tests.opening import Open
-from websearch_gateway.docs_index.library import CUT, read_docs, statuses
+from websearch_gateway.docs_index.library import CUT, DocsLibrary, read_docs, statuses
 from websearch_gateway.docs_index.models import CrawlOptions, Owner
 from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
@@ -17,22 +17,19 @@ from websearch_gateway.text.tokens import estimate_tokens
 SECTIONS = [f"## Zebra {number}\n\n" + f"The zebra number {number} eats grass at noon. " * 40 for number in range(12)]
 
 
-async def test_a_section_has_priority_over_its_neighbours_and_the_next_id_always_advances(
-    gateway: Open, tmp_path: Path
-) -> None:
+async def test_a_page_is_read_from_its_start_to_its_end_by_the_next_id(gateway: Open, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("\n\n".join(SECTIONS))
     async with gateway() as opened:
         docs = opened.docs
         site = await docs.add(str(tmp_path), "book", "1", CrawlOptions())
         await docs.crawl(site.id)
-        page = f"{tmp_path.as_uri()}/a.md"
-        sections = [entry.section_id for entry in (await read_docs(docs, url=page, outline=True)).outline]
-        for place, section in enumerate(sections):
-            own = await read_docs(docs, section_id=section)
-            part = await read_docs(docs, section_id=section, around=3, max_tokens=1_500)
-            assert own.content in part.content
-            assert len(part.content) > len(own.content)
-            assert part.next_section_id is None or sections.index(part.next_section_id) > place
+        part = await read_docs(docs, url=f"{tmp_path.as_uri()}/a.md", max_tokens=1_500)
+        assert 1_000 < estimate_tokens(part.content) <= 1_500
+        seen, ids = part.content, {part.section_id}
+        while part.next_section_id is not None and part.next_section_id not in ids:
+            part = await read_docs(docs, section_id=part.next_section_id)
+            seen, ids = f"{seen}\n\n{part.content}", ids | {part.section_id}
+        assert seen == "\n\n".join(section.strip() for section in SECTIONS)
 
 
 async def test_a_url_leads_to_the_section_of_its_anchor_in_any_spelling(gateway: Open, tmp_path: Path) -> None:
@@ -129,7 +126,7 @@ async def test_a_crawl_whose_process_has_ended_has_no_owner_and_says_how_to_go_o
     version = await store.add_version("my docs", "3", "https://docs.example.org/", CrawlOptions())
     for owner, command in ((Owner(platform.node(), 2**22 + 1, 1.0), "update 'my docs' 3"), (this_process(), "")):
         assert await store.claim(version.id, owner, 60)
-        (site,) = statuses(await store.versions()).sites
+        (site,) = (await statuses(DocsLibrary(store, None), await store.versions())).sites  # type: ignore[arg-type]
         assert (site.owner is None, command in site.reason) == (bool(command), True)
     await store.close()
 

@@ -9,7 +9,7 @@ import re
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,8 +44,8 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Call, Deadline
 from websearch_gateway.ports import Embedder, Reranker
 from websearch_gateway.results import (
+    DocsDependency,
     DocsFailure,
-    DocsOutlineEntry,
     DocsReadResponse,
     DocsSearchResponse,
     DocsSite,
@@ -63,43 +63,11 @@ if TYPE_CHECKING:
 
 
 PROJECT_SECONDS = 30.0
+LOOKED_UP_AT_ONCE = 6
+"""The most packages of a project that a registry is asked for at once."""
 DEFAULT_LABEL = "latest"
 MOST_NAME_CHARS = 100
 MOST_BASE_CHARS = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Project:
-    """The direct dependencies of a project, and by ecosystem the versions in use and the `Reasons`."""
-
-    direct: tuple[Package, ...]
-    versions: Mapping[str, Mapping[str, str]]
-    reasons: Mapping[str, Mapping[str, str]]
-
-    def withheld(self, package: Package) -> str:
-        """Why a public registry is not asked for a package; "" if it may be."""
-        return withheld(self.reasons[package.ecosystem], package.name)
-
-    def at_its_version(self, package: Package) -> Package:
-        """A package at the version that the project uses; unchanged if that is not known.
-
-        Raises:
-            SearchValidationError: the project takes it, or may take it, from an index that is not public.
-        """
-        if reason := self.withheld(package):
-            raise SearchValidationError(f"{package.name}: {reason} To ask it all the same, leave out --project.")
-        version = package.version or self.versions[package.ecosystem].get(package.name, "")
-        return package_of(package.ecosystem, package.name, version)
-
-
-@dataclass(frozen=True, slots=True)
-class Dependency:
-    """A package, where its documentation is, and the site by which it is indexed already; or why it has none."""
-
-    package: Package
-    url: str = ""
-    indexed: str = ""
-    problem: str = ""
 
 
 class DocsLibrary:
@@ -208,49 +176,67 @@ class DocsLibrary:
                 added = first
             return added, note
 
-    async def project(self, folder: str) -> Project:
-        """The direct dependencies of the project in a folder, and the versions that it uses.
+    async def at_version_of(self, package: Package, folder: str) -> Package:
+        """A package at the version that the project in a folder uses; unchanged if that is not known.
 
         Raises:
-            SearchValidationError: the folder is not that of a project, or a file of it cannot be used.
+            SearchValidationError: the folder is not that of a project, a file of it cannot be used, or it takes the
+                package, or may take it, from an index that is not public.
             SearchTimeoutError: the files take too long to read.
         """
+        project = await self._project(folder)
+        if reason := withheld(project["withheld"][package.ecosystem], package.name):
+            raise SearchValidationError(f"{package.name}: {reason} To ask it all the same, leave out --project.")
+        version = package.version or project["versions"][package.ecosystem].get(package.name, "")
+        return package_of(package.ecosystem, package.name, version)
+
+    async def dependencies(self, folder: str) -> list[DocsDependency]:
+        """The direct dependencies of the project in a folder, with their documentation.
+
+        Raises what `at_version_of` raises.
+        """
+        project = await self._project(folder)
+        turns = asyncio.Semaphore(LOOKED_UP_AT_ONCE)
+
+        async def look(package: Package) -> DocsDependency:
+            if reason := withheld(project["withheld"][package.ecosystem], package.name):
+                return _dependency(package, problem=reason)
+            async with turns:
+                return await self.documented(package)
+
+        return list(await asyncio.gather(*(look(package_of(*one)) for one in project["direct"])))
+
+    async def _project(self, folder: str) -> dict[str, Any]:
         registries = self._registries()
         own: Mapping[Ecosystem, str] = {"pypi": registries.pypi, "npm": registries.npm}
         public = {ecosystem: (*PUBLIC[ecosystem], urlsplit(url).netloc) for ecosystem, url in own.items()}
         home = str(await asyncio.to_thread(Path.home))
         files = [name.replace("~", home, 1) for name in USER_FILES]
         try:
-            read = await self.runner.workers.run(
+            read: dict[str, Any] = await self.runner.workers.run(
                 read_project, folder, public, registries.variables, files, deadline=Deadline.after(PROJECT_SECONDS)
             )
         except SearchFetchError as error:
             raise SearchValidationError("The files of the project take too much time or memory to read.") from error
         if read["problem"]:
             raise SearchValidationError(read["problem"])
-        direct = tuple(package_of(ecosystem, name, version) for ecosystem, name, version in read["direct"])
-        return Project(direct, read["versions"], read["withheld"])
+        return read
 
-    async def documented(self, package: Package) -> Dependency:
+    async def documented(self, package: Package) -> DocsDependency:
         """Where the documentation of a package is, and whether it is indexed. Errors are its `problem`."""
         try:
             found = await self._registries().find(package)
         except SearchError as error:
-            return Dependency(package, problem=error.message)
+            return _dependency(package, problem=error.message)
         names = (package.name, f"{package.ecosystem}:{package.name}")
-        for version in await self.store.versions():
-            is_named = version.name in names and version.label == found.version
-            if is_named and _site_of(version.url) == _site_of(found.url):
-                known: SiteVersion | None = version
-                break
-        else:
-            known = await self._same_site(found.url)
+        alike = [version for version in await self.store.versions() if _site_of(version.url) == _site_of(found.url)]
+        own = (version for version in alike if version.name in names and version.label == found.version)
+        known = next(own, None) or await self._same_site(found.url)
         if known is None or known.status == "failed":
-            return Dependency(package, found.url)
+            return _dependency(package, found.url)
         is_of_version = known.label == found.version or version_siblings(known.url, found.version)[:1] == [known.url]
-        if package.version and not is_of_version:
-            return Dependency(package, found.url)
-        return Dependency(package, found.url, f"{known.name} {known.label}")
+        is_known = is_of_version or not package.version
+        return _dependency(package, found.url, f"{known.name} {known.label}" if is_known else "")
 
     def _registries(self) -> Registries:
         if self.registries is None:
@@ -312,9 +298,9 @@ class DocsLibrary:
         Raises:
             SearchValidationError: none matches; the message names those that exist.
         """
-        versions = await self.store.versions()
-        found = [v for v in versions if site in (v.name, v.url, str(v.id)) or canonical(site) in _addresses(v)]
-        found = [v for v in found if label is None or v.label == label]
+        versions, place = await self.store.versions(), canonical(site) or site
+        found = [v for v in versions if site in (v.name, str(v.id)) or place in map(canonical, (v.url, v.home))]
+        found = [v for v in found if label in (None, v.label)]
         if not found:
             wanted = " ".join(filter(None, (site, label)))
             raise SearchValidationError(f"No such site is indexed: {quoted(wanted)}. Known: {named(versions)}.")
@@ -347,6 +333,11 @@ class DocsLibrary:
         """End crawls in the background, and release files, sockets and threads. Idempotent."""
         await self.runner.close()
         await self.store.close()
+
+
+def _dependency(package: Package, url: str = "", indexed: str = "", problem: str = "") -> DocsDependency:
+    name = f"{package.ecosystem}:{package.name}"
+    return DocsDependency(package=name, version=package.version, url=url, indexed=indexed, problem=problem)
 
 
 def source_url(source: str) -> str:
@@ -402,10 +393,6 @@ def _site_of(url: str) -> str:
 def _place(url: str) -> str:
     """An address without what differs between two spellings of one place."""
     return canonical(url).partition("://")[2].removeprefix("www.").rstrip("/")
-
-
-def _addresses(version: SiteVersion) -> set[str]:
-    return {canonical(version.url), canonical(version.home)} - {""}
 
 
 def default_name(url: str) -> str:
@@ -487,7 +474,6 @@ async def _vector(embedder: Embedder, text: str, call: Call | None) -> tuple[Vec
     return None, (f"Searched by words alone: {fault}",)
 
 
-MOST_AROUND = 20
 MOST_PAGE_TOKENS = 100_000
 CUT = "[Cut: the rest of this section needs more maxTokens.]"
 
@@ -500,27 +486,30 @@ async def read_docs(
     section_id: str | None = None,
     url: str | None = None,
     label: str | None = None,
-    around: int = 0,
     max_tokens: int = 4_000,
-    outline: bool = False,
 ) -> DocsReadResponse:
     """Read a section by its id, or a page by its address (from its anchor, if it has one), up to `max_tokens`.
 
     Raises:
         SearchValidationError: neither or both of `section_id` and `url` are given, no indexed section or page has it,
-            or a number is out of range.
+            or `max_tokens` is out of range.
         ForbiddenUrlError: the operator does not allow the page's domain.
     """
     if (section_id is None) == (url is None):
         raise SearchValidationError("Give either sectionId or url.")
-    if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= MOST_PAGE_TOKENS):
-        raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to {MOST_PAGE_TOKENS}.")
+    if not 100 <= max_tokens <= MOST_PAGE_TOKENS:
+        raise SearchValidationError(f"maxTokens must be 100 to {MOST_PAGE_TOKENS}.")
     versions = await select(await library.searchable(), None, None, label, library.runner.workers)
     chunk = await _chunk(library, section_id, url, versions)
     _check_open(library, chunk.url)
     page = await library.store.page_chunks(chunk.page_id)
     version = next(v for v in versions if v.id == chunk.version_id)
-    response = DocsReadResponse(
+    fitting = _fitting(page[chunk.ordinal : chunk.ordinal + 1 if section_id is not None else None], max_tokens)
+    end = chunk.ordinal + max(1, len(fitting))
+    return DocsReadResponse(
+        content="\n\n".join(one.content for one in fitting) or _cut(chunk, max_tokens),
+        next_section_id=page[end].section_id if end < len(page) else None,
+        truncated=not fitting,
         url=chunk.url,
         page_title=chunk.page_title,
         site_name=version.name,
@@ -528,10 +517,6 @@ async def read_docs(
         section_id=chunk.section_id,
         fetched_at=iso_date(chunk.fetched_at) or "",
     )
-    if outline:
-        return response.model_copy(update={"outline": tuple(_entry(one) for one in page)})
-    last = chunk.ordinal + around if section_id is not None else len(page) - 1
-    return response.model_copy(update=_text_fields(page, chunk, max(0, chunk.ordinal - around), last, max_tokens))
 
 
 def _check_open(library: DocsLibrary, url: str) -> None:
@@ -572,26 +557,13 @@ async def _chunk(
     return page[ordinal] if ordinal is not None else next(named, page[0])
 
 
-def _text_fields(
-    page: Sequence[Chunk], chunk: Chunk, first: int, last: int, max_tokens: int
-) -> dict[str, str | bool | None]:
-    """The text from a chunk to the one at `last`, then from those before it back to `first`, as far as they fit."""
-    after, left = _fitting(page[chunk.ordinal : last + 1], max_tokens)
-    before, _ = _fitting(page[first : chunk.ordinal][::-1], left)
-    truncated = not after
-    content = _cut(chunk, max_tokens) if truncated else "\n\n".join(one.content for one in (*before[::-1], *after))
-    end = chunk.ordinal + max(1, len(after))
-    following = page[end].section_id if end < len(page) else None
-    return {"content": content, "next_section_id": following, "truncated": truncated}
-
-
-def _fitting(chunks: Sequence[Chunk], max_tokens: int) -> tuple[list[Chunk], int]:
-    """The first chunks that fit, and the tokens that are left (0 if a chunk did not fit)."""
+def _fitting(chunks: Sequence[Chunk], max_tokens: int) -> Sequence[Chunk]:
+    """The first chunks that fit."""
     for count, chunk in enumerate(chunks):
-        if (tokens := estimate_tokens(chunk.content)) > max_tokens:
-            return list(chunks[:count]), 0
-        max_tokens -= tokens
-    return list(chunks), max_tokens
+        max_tokens -= estimate_tokens(chunk.content)
+        if max_tokens < 0:
+            return chunks[:count]
+    return chunks
 
 
 def _cut(chunk: Chunk, max_tokens: int) -> str:
@@ -603,15 +575,6 @@ def _cut(chunk: Chunk, max_tokens: int) -> str:
     text = text[: cut if cut > 0 else None].rstrip()
     fences = _FENCE.findall(text)
     return f"{text}\n{fences[-1] if len(fences) % 2 else ''}\n{CUT}"
-
-
-def _entry(chunk: Chunk) -> DocsOutlineEntry:
-    return DocsOutlineEntry(
-        section_id=chunk.section_id,
-        heading_path=chunk.heading_path,
-        url=chunk.url,
-        tokens=estimate_tokens(chunk.content),
-    )
 
 
 def iso_date(seconds: float | None) -> str | None:
@@ -630,33 +593,27 @@ _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 async def listed(library: DocsLibrary, versions: Sequence[SiteVersion]) -> DocsSites:
     """The result of `list_sites`."""
-    left_out = [await library.store.skipped(version.id) for version in versions]
-    pairs = zip(versions, left_out, strict=True)
-    return DocsSites(sites=tuple(DocsSite(**_facts(version, left)) for version, left in pairs))
+    skipped = await library.store.skipped([version.id for version in versions])
+    return DocsSites(sites=tuple(DocsSite(**_facts(version, skipped[version.id])) for version in versions))
 
 
-def statuses(versions: Sequence[SiteVersion], message: str = "") -> DocsStatus:
-    """The versions after a change, without the addresses that failed."""
-    return DocsStatus(sites=tuple(map(_status, versions)), message=message)
-
-
-async def full_statuses(library: DocsLibrary, versions: Sequence[SiteVersion], message: str = "") -> DocsStatus:
+async def statuses(library: DocsLibrary, versions: Sequence[SiteVersion], message: str = "") -> DocsStatus:
     """The result of `docs_status`: the versions, with the addresses that failed or were left out, and why."""
-    store = library.store
-    found = [
-        _status(one, await store.failures(one.id) if one.failed else (), await store.skipped(one.id))
-        for one in versions
-    ]
-    return DocsStatus(sites=tuple(found), message=message)
+    skipped = await library.store.skipped([version.id for version in versions])
+    failures = {one.id: await library.store.failures(one.id) for one in versions if one.failed}
+    sites = (_status(one, failures.get(one.id, ()), skipped[one.id]) for one in versions)
+    return DocsStatus(sites=tuple(sites), message=message)
 
 
-def _status(
-    version: SiteVersion, failures: Sequence[UrlFailure] = (), skipped: Sequence[Skipped] = ()
-) -> DocsSiteStatus:
-    owner = None if version.owner is None or is_dead(version.owner) else version.owner
+def _status(version: SiteVersion, failures: Sequence[UrlFailure], skipped: Sequence[Skipped]) -> DocsSiteStatus:
+    owner, reason = version.owner, version.reason
+    if owner is not None and is_dead(owner):
+        command = f"websearch-gateway docs update {shlex.join((version.name, version.label))}"
+        reason = f"The process that crawled it has ended. What it fetched is kept; go on with: {command}"
+        owner = None
     return DocsSiteStatus(
         **_facts(version, skipped),
-        reason=_stopped(version) if version.owner and not owner else version.reason,
+        reason=reason,
         progress=round(min(1.0, version.page_count / version.known), 3) if version.known else 0.0,
         known=max(version.known, version.page_count),  # pages that a refresh has not found yet are kept
         failed=version.failed,
@@ -670,13 +627,12 @@ def _status(
     )
 
 
-def _stopped(version: SiteVersion) -> str:
-    command = f"websearch-gateway docs update {shlex.join((version.name, version.label))}"
-    return f"The process that crawled it has ended. What it fetched is kept; go on with: {command}"
-
-
 def _facts(version: SiteVersion, skipped: Sequence[Skipped]) -> dict[str, object]:
-    most = sorted(skipped, key=lambda one: -one.count)[:MOST_REASONS]
+    age = ""
+    if version.indexed_at is not None:
+        seconds = max(0.0, time.time() - version.indexed_at)
+        length, unit = next(((length, unit) for length, unit in _UNITS if seconds >= length), (1, "second"))
+        age = f"{(count := int(seconds // length))} {unit}{'' if count == 1 else 's'}"
     return {
         "id": str(version.id),
         "name": version.name,
@@ -685,15 +641,6 @@ def _facts(version: SiteVersion, skipped: Sequence[Skipped]) -> dict[str, object
         "status": version.status,
         "indexed_date": iso_date(version.indexed_at),
         "page_count": version.page_count,
-        "age": _age(version.indexed_at),
-        "left_out": "; ".join(f"{one.count:,} {one.reason}" for one in most),
+        "age": age,
+        "left_out": "; ".join(f"{one.count:,} {one.reason}" for one in skipped[:MOST_REASONS]),
     }
-
-
-def _age(indexed_at: float | None) -> str:
-    if indexed_at is None:
-        return ""
-    seconds = max(0.0, time.time() - indexed_at)
-    length, unit = next(((length, unit) for length, unit in _UNITS if seconds >= length), (1, "second"))
-    count = int(seconds // length)
-    return f"{count} {unit}{'' if count == 1 else 's'}"

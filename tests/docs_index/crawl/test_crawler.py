@@ -20,7 +20,7 @@ from tests.loopback import serving
 from tests.patience import PATIENCE
 from websearch_gateway.docs_index.crawl import page_work, runner
 from websearch_gateway.docs_index.crawl.scope import MAX_LIKE, NO_PAGE
-from websearch_gateway.docs_index.library import DocsLibrary, full_statuses
+from websearch_gateway.docs_index.library import DocsLibrary, statuses
 from websearch_gateway.docs_index.library import listed as listed_sites
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
 from websearch_gateway.docs_index.store.crawls import this_process
@@ -519,7 +519,7 @@ async def test_what_never_comes_into_the_frontier_is_counted_with_its_reason(sit
         for _ in range(2):  # the second is a refresh, whose pages have not changed
             added = await docs.add(site.url, "heron", options=options)
             await docs.crawl(added.id)
-            (listed,), (full,) = (await listed_sites(docs, [added])).sites, (await full_statuses(docs, [added])).sites
+            (listed,), (full,) = (await listed_sites(docs, [added])).sites, (await statuses(docs, [added])).sites
             found = {one.reason: one for one in full.skipped}
             assert {reason: one.count for reason, one in found.items()} == {
                 "outside of the start URL's folder": 2,
@@ -543,5 +543,5 @@ async def test_files_of_a_folder_that_are_no_documents_are_counted(workers, tmp_
     async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), 1, workers) as docs:
         added = await docs.add(str(folder), "heron", options=FAST)
         await docs.crawl(added.id)
-        (one,) = await docs.store.skipped(added.id)
+        (one,) = (await docs.store.skipped([added.id]))[added.id]
     assert (one.reason, one.count, len(one.urls)) == (NO_PAGE, 3, 3)

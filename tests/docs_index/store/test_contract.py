@@ -259,20 +259,24 @@ async def test_what_was_left_out_is_counted_by_its_reason(docs):
     reasons = ["noindex", "noindex", "noindex", "", *(f"redirects out of scope: https://a.org/{n}" for n in range(2))]
     for task, reason in zip(await docs.lease_urls(id_, 9, NOW), reasons, strict=True):
         await docs.finish_url(task, "skipped", reason)
-    assert [(one.reason, one.count, one.urls) for one in await docs.skipped(id_)] == [
+    assert [(one.reason, one.count, one.urls) for one in (await docs.skipped([id_]))[id_]] == [
         ("noindex", 3, (f"{BASE}0", f"{BASE}2")),
         ("redirects out of scope", 2, (f"{BASE}4", f"{BASE}5")),
     ]
-    assert await docs.skipped(id_ + 1) == []
+    assert await docs.skipped([]) == {}
+    other = await version(docs, "other")
+    await docs.note_left_out(other, [Skipped("noindex", 9, ("w",))])
     for count in (7, 5):
         await docs.note_left_out(id_, [Skipped("noindex", 1, ("x",)), Skipped("a loop of links", count, ("y", "z"))])
-    assert [(one.reason, one.count) for one in await docs.skipped(id_)] == [
+    both = await docs.skipped([id_, other])
+    assert [(one.reason, one.count) for one in both[other]] == [("noindex", 9)]
+    assert [(one.reason, one.count) for one in both[id_]] == [
         ("a loop of links", 7),
         ("noindex", 4),
         ("redirects out of scope", 2),
     ]
     await docs.add_version("python", "3", BASE, CrawlOptions(exclude=("x",)))
-    assert "a loop of links" not in [one.reason for one in await docs.skipped(id_)]
+    assert "a loop of links" not in [one.reason for one in (await docs.skipped([id_]))[id_]]
 
 
 async def test_a_claim_excludes_others_until_it_expires_is_released_or_its_owner_dies(docs, clock):

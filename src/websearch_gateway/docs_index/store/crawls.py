@@ -280,22 +280,28 @@ class Frontier(Transacted):
         return [UrlFailure(*row) for row in db.execute(query, (version_id, limit))]
 
     @search
-    def skipped(self, db: Database, version_id: int) -> list[Skipped]:
-        """Why addresses were left out, the most frequent reason first. What follows a colon is no part of a reason."""
-        query = """
-            SELECT reason, count(*), min(url), max(url) FROM urls
-            WHERE version_id = ? AND state = 'skipped' AND reason <> '' GROUP BY reason ORDER BY reason LIMIT ?
+    def skipped(self, db: Database, version_ids: Sequence[int]) -> dict[int, list[Skipped]]:
+        """Why addresses of each version were left out, the most frequent reason first. What follows a colon is no part
+        of a reason."""
+        counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        urls: defaultdict[tuple[int, str], dict[str, None]] = defaultdict(dict)
+        query = f"""
+            SELECT version_id, reason, count(*), min(url), max(url) FROM urls
+            WHERE version_id IN ({marks(version_ids)}) AND state = 'skipped' AND reason <> ''
+            GROUP BY version_id, reason ORDER BY version_id, reason LIMIT ?
         """
-        counts: Counter[str] = Counter()
-        urls: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        for kind, (count, some) in _left_out(db, version_id).items():
-            counts[kind] += count
-            urls[kind] |= dict.fromkeys(some)
-        for reason, count, first, last in db.execute(query, (version_id, MOST_REASONS)):
+        rows = db.execute(query, (*version_ids, MOST_REASONS * len(version_ids))).fetchall() if version_ids else ()
+        left_out = [
+            (id_, reason, count, *some) for id_ in version_ids for reason, (count, some) in _left_out(db, id_).items()
+        ]
+        for id_, reason, count, *some in (*left_out, *rows):
             kind = reason.partition(": http")[0]
-            counts[kind] += count
-            urls[kind] |= dict.fromkeys((first, last))
-        return [Skipped(kind, count, tuple(urls[kind])[:SHOWN_SKIPPED]) for kind, count in counts.most_common()]
+            counts[id_][kind] += count
+            urls[id_, kind] |= dict.fromkeys(some)
+        return {
+            id_: [Skipped(kind, n, tuple(urls[id_, kind])[:SHOWN_SKIPPED]) for kind, n in counts[id_].most_common()]
+            for id_ in version_ids
+        }
 
     @write
     def note_left_out(self, db: Database, version_id: int, found: Sequence[Skipped]) -> None:

@@ -22,7 +22,6 @@ from websearch_gateway.entrypoints.cli import exit_on_error, serve_over_http, se
 from websearch_gateway.entrypoints.cli.asking import ConfigOption, FailureJsonOption, JsonOption, run
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.results import (
-    DocsDependency,
     DocsProject,
     DocsReadResponse,
     DocsSearchResponse,
@@ -34,12 +33,12 @@ from websearch_gateway.settings import Settings, config_path
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
-    from websearch_gateway.docs_index.library import Dependency
     from websearch_gateway.docs_index.models import SiteVersion
-    from websearch_gateway.docs_index.packages import Package
 
 
 R = TypeVar("R", bound=WireModel)
+Crawl = Callable[..., Coroutine[Any, Any, DocsStatus]]
+SITES_AT_ONCE = 6
 
 
 def _within(
@@ -78,10 +77,10 @@ def status(
     from websearch_gateway.entrypoints.cli.render_docs import show_status
 
     async def look(gateway: Gateway) -> DocsStatus:
-        from websearch_gateway.docs_index.library import full_statuses
+        from websearch_gateway.docs_index.library import statuses
 
         found = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
-        return await full_statuses(gateway.docs, found)
+        return await statuses(gateway.docs, found)
 
     _within(look, show_status, as_json, config)
 
@@ -107,9 +106,7 @@ def search(
 def read(
     place: Annotated[str, typer.Argument(metavar="SECTION|URL", help="A section id, or the address of a page.")],
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
-    around: Annotated[int, typer.Option(help="Sections before and after it (0-20).")] = 0,
     max_tokens: Annotated[int, typer.Option(help="The most tokens.")] = 4_000,
-    outline: Annotated[bool, typer.Option("--outline", help="List the sections of the page.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -119,22 +116,12 @@ def read(
     async def look(gateway: Gateway) -> DocsReadResponse:
         from websearch_gateway.docs_index.library import read_docs
 
-        is_url = "://" in place
-        return await read_docs(
-            gateway.docs,
-            section_id=None if is_url else place,
-            url=place if is_url else None,
-            label=version,
-            around=around,
-            max_tokens=max_tokens,
-            outline=outline,
-        )
+        named = {"url" if "://" in place else "section_id": place}
+        return await read_docs(gateway.docs, **named, label=version, max_tokens=max_tokens)
 
     _within(look, show_section, as_json, config)
 
 
-_AGE = re.compile(r"(\d{1,5})([mhd])")
-_SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 BackgroundOption = Annotated[bool, typer.Option("--background", help="Crawl in a process of its own; return at once.")]
 
 
@@ -163,7 +150,6 @@ def add(
     source: SourceArgument = None,
     name: Annotated[str | None, typer.Argument(help="The name of the site. Default: its host.")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")] = None,
-    version: Annotated[str | None, typer.Option("--version", help="The same as VERSION.")] = None,
     include: GlobsOption = None,
     exclude: NoGlobsOption = None,
     max_pages: PagesOption = None,
@@ -178,7 +164,6 @@ def add(
     config: ConfigOption = None,
 ) -> None:
     """Crawl a site and index it. The same command again resumes. Options are kept until others are given."""
-    from websearch_gateway.entrypoints.cli.docs import add_project, at_its_version
     from websearch_gateway.entrypoints.cli.render_docs import show_status
 
     async def act(gateway: Gateway) -> DocsStatus:
@@ -188,9 +173,9 @@ def add(
         options = {name: value for name, value in options.items() if value is not None}
         crawled = partial(_crawled, background=background, config=config, as_json=as_json, discards=True)
         if source is None:
-            return await add_project(gateway, project or ".", options, crawled, version, yes=yes, as_json=as_json)
-        place = await at_its_version(gateway, source, project)
-        site, note = await gateway.add_docs(place, name, version or label, **options)
+            return await _add_project(gateway, project or ".", options, crawled, yes=yes, as_json=as_json)
+        place = await _at_its_version(gateway, source, project)
+        site, note = await gateway.add_docs(place, name, label, **options)
         status = await crawled(gateway, [site], shlex.join([*_ADD, place, site.name, site.label]))
         return status.model_copy(update={"message": f"{note} {status.message}".strip()})
 
@@ -203,7 +188,6 @@ def update(
     site: Annotated[str | None, typer.Argument(metavar="[NAME|URL]")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every site.")] = False,
-    stale: Annotated[str | None, typer.Option(help="Sites that were indexed longer ago, such as 7d or 12h.")] = None,
     background: BackgroundOption = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -212,11 +196,12 @@ def update(
     from websearch_gateway.entrypoints.cli.render_docs import show_status
 
     async def act(gateway: Gateway) -> DocsStatus:
-        sites = await _meant(gateway, site, label, every=every, stale=stale)
-        which = ["--stale", stale] if stale else [site, *filter(None, [label])] if site else ["--all"]
-        again = f"websearch-gateway docs update {shlex.join(which)}"
+        sites = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
+        again = f"websearch-gateway docs update {shlex.join(filter(None, (site, label))) or '--all'}"
         return await _crawled(gateway, sites, again, background=background, config=config, as_json=as_json)
 
+    if every is (site is not None):
+        raise typer.BadParameter("name a site, or use --all", param_hint="NAME")
     _failing(_within(act, show_status, as_json, config))
 
 
@@ -243,7 +228,7 @@ def delete(
                 raise SearchValidationError("Nothing was deleted.")
         for version in found:
             await gateway.docs.delete(version)
-        return statuses(found, message=f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
+        return await statuses(gateway.docs, found, f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
 
     _within(act, lambda status: typer.echo(status.message), as_json, config)
 
@@ -264,7 +249,8 @@ def export(
 
         found = await gateway.docs.find_one(site, label)
         count = await export_site(gateway.docs, found, gateway.embedder.name, file)
-        return statuses([found], message=f"Wrote {count:,} pages ({file.stat().st_size / 1e6:.1f} MB) to {file}.")
+        message = f"Wrote {count:,} pages ({file.stat().st_size / 1e6:.1f} MB) to {file}."
+        return await statuses(gateway.docs, [found], message)
 
     _within(act, show_status, as_json, config)
 
@@ -281,7 +267,7 @@ def import_file(
         from websearch_gateway.docs_index.library import statuses
         from websearch_gateway.docs_index.transfer import import_site
 
-        return statuses([await import_site(gateway.docs, gateway.embedder.name, file)])
+        return await statuses(gateway.docs, [await import_site(gateway.docs, gateway.embedder.name, file)])
 
     _within(act, show_status, as_json, config)
 
@@ -312,58 +298,37 @@ async def _crawled(
 
     `discards` removes a site that is refused before it has a page.
     """
-    from websearch_gateway.docs_index.library import full_statuses, statuses
+    from websearch_gateway.docs_index.library import statuses
     from websearch_gateway.entrypoints.cli.render_docs import watched
 
-    if not sites:
-        return statuses((), message="No site is due.")
+    turns = asyncio.Semaphore(SITES_AT_ONCE)
+
+    async def crawl(site: SiteVersion) -> str:
+        try:
+            async with turns:
+                await watched(gateway, site, quiet=as_json or len(sites) > 1)
+        except SearchError as error:
+            if discards:
+                await gateway.docs.discard_refused(site)
+            if len(sites) == 1:
+                raise
+            return f"{site.name} {site.label} was not crawled: {error}"
+        return ""
+
+    messages = ["Crawling in the background; `docs status` shows how far."] if background else []
     if background:
         for site in sites:
             await gateway.docs.requeue(site)
         _start_worker(config)
-        return statuses(await _now(gateway, sites), message="Crawling in the background; `docs status` shows how far.")
-    try:
-        outcomes = await asyncio.gather(
-            *(watched(gateway, site, quiet=as_json or len(sites) > 1) for site in sites), return_exceptions=True
-        )
-    except asyncio.CancelledError:
-        typer.echo(f"Stopped. What was fetched is kept; go on with: {again}", err=True)
-        raise
-    errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-    if errors and len(errors) == len(sites):
-        for site in sites if discards else ():
-            await gateway.docs.discard_refused(site)
-        raise errors[0]
-    now = await _now(gateway, sites)
-    message = " ".join(
-        f"{site.name} {site.label} was not crawled: {outcome}"
-        for site, outcome in zip(sites, outcomes, strict=True)
-        if isinstance(outcome, BaseException)
-    )
-    return await full_statuses(gateway.docs, now, message)
-
-
-async def _now(gateway: Gateway, sites: Sequence[SiteVersion]) -> list[SiteVersion]:
+    else:
+        try:
+            messages += await asyncio.gather(*map(crawl, sites))
+        except asyncio.CancelledError:
+            typer.echo(f"Stopped. What was fetched is kept; go on with: {again}", err=True)
+            raise
     ids = {site.id for site in sites}
-    return [version for version in await gateway.docs.store.versions() if version.id in ids]
-
-
-async def _meant(
-    gateway: Gateway, site: str | None, label: str | None, *, every: bool, stale: str | None
-) -> list[SiteVersion]:
-    import time
-
-    if [site is not None, every, stale is not None].count(True) != 1:
-        raise SearchValidationError("Name a site, or use --all or --stale.")
-    if site is not None:
-        return await gateway.docs.find(site, label)
-    found = await gateway.docs.store.versions()
-    if stale is None:
-        return found
-    if (age := _AGE.fullmatch(stale)) is None:
-        raise SearchValidationError("--stale must be a number with m, h or d, such as 7d.")
-    before = time.time() - int(age[1]) * _SECONDS[age[2]]
-    return [version for version in found if (version.indexed_at or 0.0) < before]
+    now = [version for version in await gateway.docs.store.versions() if version.id in ids]
+    return await statuses(gateway.docs, now, " ".join(filter(None, messages)))
 
 
 def _start_worker(config: Path | None) -> None:
@@ -513,117 +478,54 @@ def main() -> None:
         sys.exit(130)  # the exit code of a process that Ctrl-C ended
 
 
-AT_ONCE = 6
-"""The most packages that are looked up, and the most sites that are crawled, at once."""
-
-Crawl = Callable[..., Coroutine[Any, Any, DocsStatus]]
-
-
-async def at_its_version(gateway: Gateway, source: str, project: str | None) -> str:
-    """A source that names a package, at the version that the project uses; any other source as it is.
-
-    Raises:
-        SearchValidationError: a project is given for a source that is not a package, or cannot be read.
-    """
+async def _at_its_version(gateway: Gateway, source: str, project: str | None) -> str:
+    """A source that names a package, at the version that the project uses; any other source as it is."""
     if project is None:
         return source
     from websearch_gateway.docs_index.packages import package_named
 
     if (package := package_named(source)) is None:
         raise SearchValidationError("--project gives the version of a package: name one, such as pypi:django.")
-    return str((await gateway.docs.project(project)).at_its_version(package))
+    return str(await gateway.docs.at_version_of(package, project))
 
 
-async def add_project(
-    gateway: Gateway,
-    folder: str,
-    options: Mapping[str, Any],
-    crawl: Crawl,
-    version: str | None = None,
-    *,
-    yes: bool,
-    as_json: bool,
+async def _add_project(
+    gateway: Gateway, folder: str, options: Mapping[str, Any], crawl: Crawl, *, yes: bool, as_json: bool
 ) -> DocsProject:
     """List the direct dependencies of a project, and index their documentation if `yes` or a person says so.
 
-    Without a terminal nobody is asked. Raises what `DocsLibrary.project` raises.
-
-    Raises:
-        SearchValidationError: headers, a base URL or a version are given, which are for one site.
+    Without a terminal nobody is asked.
     """
-    _check_options(options, version)
-    found = await _found(gateway, folder)
-    listed = DocsProject(dependencies=tuple(map(_row, found)))
-    wanted = [one for one in found if one.url and not one.indexed]
+    if options.keys() & {"headers", "base_url"}:
+        raise SearchValidationError(
+            "--header and --base-url are for one site, not for a project. Add that site by its address: "
+            "websearch-gateway docs add URL NAME VERSION --header ..."
+        )
+    listed = DocsProject(dependencies=tuple(await gateway.docs.dependencies(folder)))
+    wanted = [one for one in listed.dependencies if one.url and not one.indexed]
+    message = "" if listed.dependencies else "The project has no direct dependencies."
     if not wanted:
-        message = "Nothing is left to index." if found else "The project has no direct dependencies."
-        return listed.model_copy(update={"message": message})
+        return listed.model_copy(update={"message": message or "Nothing is left to index."})
     if not yes and (as_json or not sys.stdin.isatty()):
-        message = f"{len(wanted)} are not indexed. Index them with: --yes"
-        return listed.model_copy(update={"message": message})
+        return listed.model_copy(update={"message": f"{len(wanted)} are not indexed. Index them with: --yes"})
     if not yes:
         from websearch_gateway.entrypoints.cli.render_docs import show_status
 
         show_status(listed)
         if not typer.confirm(f"Index the documentation of {len(wanted)} packages?"):
             return DocsProject(message="Nothing was added.")
-    sites, notes = await _added(gateway, wanted, options)
-    again = f"websearch-gateway docs add --project {folder} --yes"
-    statuses = []
-    for start in range(0, len(sites), AT_ONCE):
-        try:
-            statuses.append(await crawl(gateway, sites[start : start + AT_ONCE], again))
-        except SearchError as error:  # of all of them
-            notes.append(error.message)
-    done = await _found(gateway, folder)
-    return DocsProject(
-        dependencies=tuple(map(_row, done)),
-        sites=tuple(site for status in statuses for site in status.sites),
-        message=" ".join(filter(None, [*notes, *(status.message for status in statuses)])),
-    )
-
-
-def _check_options(options: Mapping[str, Any], version: str | None) -> None:
-    if version or options.keys() & {"headers", "base_url"}:
-        raise SearchValidationError(
-            "--version, --header and --base-url are for one site, not for a project. Add that site by its address: "
-            "websearch-gateway docs add URL NAME VERSION --header ..."
-        )
-
-
-async def _found(gateway: Gateway, folder: str) -> list[Dependency]:
-    from websearch_gateway.docs_index.library import Dependency
-
-    turns = asyncio.Semaphore(AT_ONCE)
-    project = await gateway.docs.project(folder)
-
-    async def look(package: Package) -> Dependency:
-        if reason := project.withheld(package):
-            return Dependency(package, problem=reason)
-        async with turns:
-            return await gateway.docs.documented(package)
-
-    return list(await asyncio.gather(*map(look, project.direct)))
-
-
-async def _added(
-    gateway: Gateway, wanted: Sequence[Dependency], options: Mapping[str, Any]
-) -> tuple[list[SiteVersion], list[str]]:
-    """The sites to crawl, each once, and what people must know of them."""
     sites: dict[int, SiteVersion] = {}
     notes = []
     for one in wanted:
+        package = f"{one.package}@{one.version}" if one.version else one.package
         try:
-            site, note = await gateway.add_docs(str(one.package), **options)
+            site, note = await gateway.add_docs(package, **options)
         except SearchError as error:
-            notes.append(f"{one.package} was not added: {error.message}")
+            notes.append(f"{package} was not added: {error.message}")
             continue
         notes.append(note)
         sites[site.id] = site
-    return list(sites.values()), notes
-
-
-def _row(one: Dependency) -> DocsDependency:
-    package = one.package
-    name = f"{package.ecosystem}:{package.name}"
-    return DocsDependency(package=name, version=package.version, url=one.url, indexed=one.indexed, problem=one.problem)
+    done = await crawl(gateway, list(sites.values()), f"websearch-gateway docs add --project {folder} --yes")
+    message = " ".join(filter(None, [*notes, done.message]))
+    dependencies = tuple(await gateway.docs.dependencies(folder))
+    return DocsProject(dependencies=dependencies, sites=done.sites, message=message)

@@ -4,7 +4,6 @@ as markup.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -91,15 +90,12 @@ def show_hits(result: DocsSearchResponse) -> None:
 
 
 def show_section(result: DocsReadResponse) -> None:
-    """The text, or the outline."""
+    """Where it is, and its text."""
     console = Console()
     console.print(Text(f"{result.page_title}  {result.site_name} {result.site_version}", style="bold"))
     console.print(Text(result.url, style="cyan"))
-    for entry in result.outline:
-        console.print(Text(f"{entry.section_id}  {entry.tokens:>5}  {' > '.join(entry.heading_path)}"))
-    if result.content:
-        console.print(Text(result.content), soft_wrap=True)
-    if result.next_section_id and not result.outline:
+    console.print(Text(result.content), soft_wrap=True)
+    if result.next_section_id:
         console.print(Text(f"Read on: websearch-gateway docs read {result.next_section_id}", style="dim"))
 
 
@@ -127,14 +123,11 @@ def _show_site(site: DocsSiteStatus, console: Console) -> None:
         console.print(Text(f"  {skipped.count:,} left out, {skipped.reason}: {some}", style="dim"))
 
 
-LINE_SECONDS = 60.0
-
-
 async def watched(gateway: Gateway, site: SiteVersion, *, quiet: bool) -> None:
-    """Crawl a site and show the progress. Raises what `CrawlRunner.crawl` raises."""
+    """Crawl a site and show the progress on a terminal. Raises what `CrawlRunner.crawl` raises."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        await gateway.docs.crawl(site.id, _Lines(site, console, quiet=quiet))
+        await gateway.docs.crawl(site.id)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -156,24 +149,3 @@ async def watched(gateway: Gateway, site: SiteVersion, *, quiet: bool) -> None:
             )
 
         await gateway.docs.crawl(site.id, show)
-
-
-class _Lines:
-    """An `OnProgress` that prints a line a minute."""
-
-    def __init__(self, site: SiteVersion, console: Console, *, quiet: bool) -> None:
-        self._site = site
-        self._console = console
-        self._quiet = quiet
-        self._last = time.monotonic()
-
-    async def __call__(self, progress: CrawlProgress) -> None:
-        if self._quiet or time.monotonic() - self._last < LINE_SECONDS:
-            return
-        self._last = time.monotonic()
-        waiting = f", {progress.waiting}" if progress.waiting else ""
-        self._console.print(
-            f"{self._site.name} {self._site.label}: {progress.done:,} of {progress.known:,} pages, "
-            f"{progress.pages_per_second:.1f}/s{waiting}",
-            highlight=False,
-        )

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.reply import (
     BYTES_PER_TOKEN,
     MARKS,
     fit_docs,
     fit_docs_status,
-    fit_outline,
     fit_sites,
     fresh_nonce,
     marked,
@@ -77,9 +76,7 @@ class ReadDocsArguments(Arguments):
     section_id: Annotated[StrictStr | None, declared("The `section_id` of search_docs; or give `url`.")] = None
     url: Annotated[StrictStr | None, declared("The URL of an indexed page.")] = None
     version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
-    around: Annotated[StrictInt, declared("Sections before and after.", minimum=0, maximum=20)] = 0
     max_tokens: Annotated[StrictInt, declared("At most.", minimum=100, maximum=100_000)] = 4_000
-    outline: Annotated[StrictBool, declared("true: list the page's sections.")] = False
 
 
 class NoDocsArguments(Arguments):
@@ -132,26 +129,18 @@ async def _search(gateway: Gateway, given: SearchDocsArguments, caller: Caller, 
 
 async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: Progress) -> DocsReadResponse:
     """Text that is too large for the reply is read again with fewer tokens, so that it ends where a section does."""
-    from websearch_gateway.docs_index.library import MOST_AROUND, MOST_PAGE_TOKENS, read_docs
+    from websearch_gateway.docs_index.library import MOST_PAGE_TOKENS, read_docs
 
     most = reply_tokens(gateway, caller)
-    around, fewer = up_to(("around",), given.around, MOST_AROUND) if given.around else (0, ())
     max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_PAGE_TOKENS)
     while True:
-        found = await read_docs(
-            gateway.docs,
-            section_id=given.section_id,
-            url=given.url,
-            label=given.version,
-            around=around,
-            max_tokens=max_tokens,
-            outline=given.outline,
-        )
-        found = fit_outline(found.model_copy(update={"warnings": (*fewer, *shorter)}), most)
+        place = {"section_id": given.section_id, "url": given.url}
+        found = await read_docs(gateway.docs, **place, label=given.version, max_tokens=max_tokens)
+        found = found.model_copy(update={"warnings": shorter})
         size, room = size_of(found), most * BYTES_PER_TOKEN - MARKS
         if size <= room or max_tokens == LEAST_TOKENS:
             await gateway.reading.provenance.remember(found, caller)
-            return marked(found, "content", fresh_nonce()) if found.content else found
+            return marked(found, "content", fresh_nonce())
         max_tokens = max(LEAST_TOKENS, min(max_tokens, size // BYTES_PER_TOKEN) * room // size * 9 // 10)
 
 
@@ -162,11 +151,11 @@ async def _list(gateway: Gateway, _: NoDocsArguments, caller: Caller, __: Progre
 
 
 async def _status(gateway: Gateway, given: DocsStatusArguments, caller: Caller, _: Progress) -> DocsStatus:
-    from websearch_gateway.docs_index.library import full_statuses
+    from websearch_gateway.docs_index.library import statuses
 
     docs = gateway.docs
     found = await (docs.find(given.site, given.version) if given.site else docs.store.versions())
-    return fit_docs_status(await full_statuses(docs, found), reply_tokens(gateway, caller))
+    return fit_docs_status(await statuses(docs, found), reply_tokens(gateway, caller))
 
 
 async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progress: Progress) -> DocsStatus:
@@ -206,7 +195,7 @@ async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progres
 
     site = await gateway.docs.find_one(given.site, given.version)
     await gateway.docs.delete(site)
-    return statuses([site], message=f"Deleted: {site.name} {site.label}.")
+    return await statuses(gateway.docs, [site], f"Deleted: {site.name} {site.label}.")
 
 
 async def _crawled(
@@ -216,7 +205,7 @@ async def _crawled(
 
     A client that leaves stops the crawl, and the next `update_docs` resumes it.
     """
-    from websearch_gateway.docs_index.library import full_statuses
+    from websearch_gateway.docs_index.library import statuses
 
     last, waiting = -1, ""
 
@@ -231,7 +220,7 @@ async def _crawled(
     found = [after] if after else []
     crawls_on = after is not None and after.status in ("queued", "crawling")
     message = f"Still crawling{waiting}. It goes on in the background; docs_status shows how far." if crawls_on else ""
-    return fit_docs_status(await full_statuses(gateway.docs, found, message), reply_tokens(gateway, caller))
+    return fit_docs_status(await statuses(gateway.docs, found, message), reply_tokens(gateway, caller))
 
 
 DOCS: tuple[Tool, ...] = (
@@ -253,7 +242,7 @@ DOCS: tuple[Tool, ...] = (
         name="read_docs",
         toolset="docs",
         title="Read documentation",
-        description="Read a section that search_docs found, its neighbours, or the outline of a page.",
+        description="Read a section that search_docs found, or an indexed page by its URL.",
         arguments=ReadDocsArguments,
         result=DocsReadResponse,
         run=_timed(_read),
