@@ -19,10 +19,10 @@ import re
 import time
 import zlib
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -75,8 +75,6 @@ LONGEST_VECTOR = 1.1
 LATEST = 253_402_300_799.0
 """The end of the year 9999 (seconds since the epoch)."""
 
-_UNSET = {"base_url"}
-"""Older versions know no such field, so it is written only where it has a value."""
 _FOLDER = "https://folder.invalid/"
 """Stands for the folder of files while their paths are checked like those of a website."""
 _ANCHOR = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]{1,200}")
@@ -155,10 +153,12 @@ async def export_site(library: DocsLibrary, version: SiteVersion, embedder: str,
     count = 0
     try:
         with gzip.open(part, "wb", compresslevel=6) as file:
-            file.write(head.model_dump_json(exclude=_UNSET if not head.base_url else None).encode() + b"\n")
-            async for pages in _pages(library, version.id):
-                count += len(pages)
-                await asyncio.to_thread(_write, file, pages)
+            file.write(head.model_dump_json().encode() + b"\n")
+            last = 0
+            while found := await library.store.pages_after(version.id, last, BATCH):
+                last = found[-1][0]
+                count += len(found)
+                await asyncio.to_thread(_write, file, [page for _, page in found])
         os.replace(part, path)
     except OSError as error:
         part.unlink(missing_ok=True)
@@ -178,12 +178,11 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
     """
     try:
         with gzip.open(path, "rb") as file:
-            lines = _lines(file)
-            head = _Head.model_validate_json(next(lines, b""))
+            head = _Head.model_validate_json(file.readline(MAX_LINE_BYTES))
             version = await _new_version(library, head)
             checks = _Checks(head, version, with_vectors=head.embedder == embedder)
             try:
-                await _put_all(library, version, lines, checks)
+                await _put_all(library, version, file, checks)
             except BaseException:
                 await asyncio.shield(library.delete(version))
                 raise
@@ -194,11 +193,11 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
         raise SearchValidationError(f"{path} is not an export of a site, or it is damaged.") from error
 
 
-async def _put_all(library: DocsLibrary, version: SiteVersion, lines: Iterator[bytes], checks: _Checks) -> None:
+async def _put_all(library: DocsLibrary, version: SiteVersion, file: gzip.GzipFile, checks: _Checks) -> None:
     await library.store.set_status(version.id, "failed", INTERRUPTED)  # a failed version is not crawled
     writes: deque[asyncio.Task[None]] = deque()
     try:
-        while batch := await asyncio.to_thread(_batch, lines, checks):
+        while batch := await asyncio.to_thread(_batch, file, checks):
             writes.append(asyncio.create_task(library.store.put_pages(version.id, list(filter(None, batch)))))
             if len(writes) == AT_ONCE:
                 await writes.popleft()
@@ -227,13 +226,6 @@ async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
     return await library.store.add_version(name, label, url, options)
 
 
-async def _pages(library: DocsLibrary, version_id: int) -> AsyncIterator[list[StoredPage]]:
-    last = 0
-    while found := await library.store.pages_after(version_id, last, BATCH):
-        last = found[-1][0]
-        yield [page for _, page in found]
-
-
 def _write(file: gzip.GzipFile, pages: list[StoredPage]) -> None:
     for page in pages:
         line = _line(page)
@@ -242,12 +234,8 @@ def _write(file: gzip.GzipFile, pages: list[StoredPage]) -> None:
 
 
 def _line(page: StoredPage) -> bytes:
-    return json.dumps(_encoded(page), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-
-def _encoded(page: StoredPage) -> dict[str, Any]:
     draft, vectors = page.draft, page.vectors
-    return {
+    fields = {
         "address": page.address,
         "url": draft.url,
         "title": draft.title,
@@ -262,18 +250,14 @@ def _encoded(page: StoredPage) -> dict[str, Any]:
         "dimensions": 0 if vectors is None else vectors.shape[1],
         "vectors": "" if vectors is None else base64.b64encode(pack_vectors(vectors)).decode(),
     }
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _lines(file: gzip.GzipFile) -> Iterator[bytes]:
-    while line := file.readline(MAX_LINE_BYTES):
-        yield line
-
-
-def _batch(lines: Iterator[bytes], checks: _Checks) -> list[StoredPage | None]:
+def _batch(file: gzip.GzipFile, checks: _Checks) -> list[StoredPage | None]:
     """The next pages, None for each that is left out; empty at the end."""
     found: list[StoredPage | None] = []
     size = 0
-    while len(found) < BATCH and size < BATCH_BYTES and (line := next(lines, None)) is not None:
+    while len(found) < BATCH and size < BATCH_BYTES and (line := file.readline(MAX_LINE_BYTES)):
         size += len(line)
         _check_parts(line)
         found.append(checks.page(_Page.model_validate_json(line)))
@@ -282,12 +266,12 @@ def _batch(lines: Iterator[bytes], checks: _Checks) -> list[StoredPage | None]:
 
 def _check_parts(line: bytes) -> None:
     """Raises ValueError if the line has more parts than any page, before they are all in memory."""
-    frame, count = len(line), 0
-    for count, string in enumerate(_STRING.finditer(line), 1):
+    frame = len(line)
+    for count, string in enumerate(_STRING.finditer(line)):
         frame -= string.end() - string.start()
-        if count > MOST_STRINGS:
-            break
-    if count > MOST_STRINGS or frame > MAX_FRAME_BYTES:
+        if count == MOST_STRINGS:
+            raise ValueError("no page has so many strings")
+    if frame > MAX_FRAME_BYTES:
         raise ValueError("no page has so many parts")
 
 

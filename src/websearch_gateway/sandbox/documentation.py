@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from html import escape, unescape
+from importlib.resources import files
+from string import Template
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,7 +25,8 @@ from websearch_gateway.sandbox.vendor import origin
 
 STABLE, NEXT, OLD = "2.0", "3.0b1", "1.0"
 
-_VERSIONS = (STABLE, NEXT, OLD)
+_SECONDS = {STABLE: 10, NEXT: 15, OLD: 5}
+_DEFINED = re.compile(r'<dt class="sig" id="([^"]+)"')
 _PATIENCE_SECONDS = 1
 _SCRIPT = (
     "document.getElementById('app').innerHTML = "
@@ -38,7 +41,7 @@ def sitemap_url(request: Request) -> str:
 
 def _version(request: Request) -> str:
     version: str = request.path_params["version"]
-    if version not in _VERSIONS:
+    if version not in _SECONDS:
         raise HTTPException(404)
     return version
 
@@ -69,32 +72,32 @@ async def _document(request: Request) -> Response:
     if path not in pages:
         raise HTTPException(404)
     root = f"/docs/{version}/"
-    links = {root + name: page.title for name, page in pages.items()}
+    links = {root + name: title for name, (title, _) in pages.items()}
     if version == OLD:
         links |= {root + name: name for name in ("live.html", "busy.html", "trap/1", "timeouts.html", "away.html")}
         links[f"{root}private/notes.html"] = "notes"
-    return _page(request, pages[path].title, pages[path].body, links)
+    return _page(request, *pages[path], links)
 
 
 def _markdown(request: Request, path: str) -> Response:
     """The Markdown copy of a page, with headings and paragraphs only."""
-    page = documents(NEXT).get(path.removesuffix(".md").removesuffix("index.html"))
-    if page is None:
+    title, body = documents(NEXT).get(path.removesuffix(".md").removesuffix("index.html"), ("", ""))
+    if not title:
         raise HTTPException(404)
-    text = re.sub(r"<h2[^>]*>", "\n\n## ", page.body)
+    text = re.sub(r"<h2[^>]*>", "\n\n## ", body)
     text = re.sub(r"<dt[^>]*>(.*?)</dt>", r"\n\n**\1**\n\n", text)
     text = re.sub(
         r"<pre><code class='language-(\w+)'>(.*?)</code></pre>", r"\n\n```\1\n\2\n```\n\n", text, flags=re.DOTALL
     )
     text = re.sub(r"</?code>", "`", text.replace("</p>", "\n\n").replace("</h2>", "\n\n"))
     text = unescape(re.sub(r"</?\w+[^>]*>", "", text))
-    return _validated(request, f"# {page.title}\n\n{text.strip()}\n", "text/markdown")
+    return _validated(request, f"# {title}\n\n{text.strip()}\n", "text/markdown")
 
 
 async def _llms(request: Request) -> Response:
     if _version(request) != NEXT:
         raise HTTPException(404)
-    entries = "".join(f"- [{page.title}]({path or 'index.html'}.md)\n" for path, page in documents(NEXT).items())
+    entries = "".join(f"- [{title}]({path or 'index.html'}.md)\n" for path, (title, _) in documents(NEXT).items())
     return _validated(request, f"# Heron {NEXT}\n\n## Documentation\n\n{entries}", "text/plain")
 
 
@@ -165,127 +168,26 @@ async def _repository_document(request: Request) -> Response:
     return _page(request, "Drawing waves", body, {})
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A page: its title, the names that it defines with their anchors, and its body as HTML."""
+@cache
+def documents(version: str) -> Mapping[str, tuple[str, str]]:
+    """The title and body (HTML) of each page of a version, by its path below it.
 
-    title: str
-    body: str
-    names: tuple[str, ...] = ()
-
-
-def _function(name: str, arguments: str, text: str) -> str:
-    return f'<dl><dt class="sig" id="{name}">{name}({arguments})</dt><dd>{text}</dd></dl>'
-
-
-def _option(names: str, text: str) -> str:
-    return f"<dl><dt>{names}</dt><dd><p>{text}</p></dd></dl>"
-
-
-_FORECAST = _function("heron.forecast", "name, days=7", "High waters of the coming days.")
-
-
-def documents(version: str) -> Mapping[str, Document]:
-    """The pages of a version by their paths below it. Versions differ in a number and in their newest names."""
-    seconds = {OLD: 5, STABLE: 10, NEXT: 15}[version]
-    return {**_start(version), **_guide(seconds), **_reference(version, seconds), **_help()}
-
-
-def _start(version: str) -> Mapping[str, Document]:
-    return {
-        "": Document(
-            f"Heron {version}",
-            "<p>Heron reads tide tables and answers when the water is high. It runs on one machine, needs no "
-            "account, "
-            "and keeps what it has read in a single file.</p><h2 id='first-steps'>First steps</h2>"
-            "<p>Install the package, name a harbour, and ask for the next high water.</p>"
-            "<pre><code class='language-python'>import heron\n\nharbour = heron.open('Gull Harbour')\n"
-            "print(harbour.next_high())</code></pre>",
-        ),
-        "install.html": Document(
-            "Installation",
-            "<p>Heron needs Python 3.9 or newer and about four megabytes of disk.</p><h2 "
-            "id='from-a-package'>From a package"
-            "</h2><p>The package carries the tables of two hundred harbours, so that it works without a network.</p>"
-            f"<pre><code class='language-shell'>pip install heron=={version}</code></pre>"
-            "<h2 id='behind-a-proxy'>Behind a proxy</h2><p>Set the variable HERON_PROXY to the address of the proxy. "
-            "Without it the tables of further harbours cannot be fetched.</p>",
-        ),
-    }
-
-
-def _guide(seconds: int) -> Mapping[str, Document]:
-    return {
-        "guide/timeouts.html": Document(
-            "Timeouts and retries",
-            f"<p>A harbour that does not answer is given up after {seconds} seconds. Two more attempts follow, "
-            f"each after a "
-            "longer pause, and then the last table that was read is used.</p><h2 id='give-up-sooner'>Give up "
-            "sooner</h2>"
-            "<p>Pass a number of seconds to <code>heron.open</code>. A smaller number suits programs that "
-            "people wait "
-            "for.</p><pre><code class='language-python'>harbour = heron.open('Gull Harbour', "
-            "timeout=2.5)</code></pre>"
-            "<h2 id='never-give-up'>Never give up</h2><p>The value <code>None</code> waits for as long as it "
-            "takes.</p>",
-        ),
-    }
-
-
-def _reference(version: str, seconds: int) -> Mapping[str, Document]:
-    return {
-        "api.html": Document(
-            "API reference",
-            "<p>Everything that programs use is in the module <code>heron</code>.</p><h2 "
-            "id='functions'>Functions</h2>"
-            + _function(
-                "heron.open", "name, timeout=None", f"Find a harbour by its name and wait at most {seconds} seconds."
-            )
-            + _function(
-                "heron.Harbour.next_high", "", "The time of the next high water, in the harbour's own time zone."
-            )
-            + _function(
-                "heron.Harbour.levels", "start, end", "The water levels between two times, one every ten minutes."
-            )
-            + (_FORECAST if version != OLD else ""),
-            (
-                "heron.open",
-                "heron.Harbour.next_high",
-                "heron.Harbour.levels",
-                *(("heron.forecast",) if version != OLD else ()),
-            ),
-        ),
-        "cli.html": Document(
-            "The command heron",
-            "<p>The command prints tables for people, and JSON for programs.</p><h2 id='options'>Options</h2>"
-            + _option("--json", "Print JSON, one object for each high water.")
-            + _option("-d, --days=DAYS", "How many days to print. The default is one.")
-            + _option(
-                "--[no-]colour", "Whether to mark spring tides in colour. It is on when a terminal reads the output."
-            ),
-        ),
-    }
-
-
-def _help() -> Mapping[str, Document]:
-    return {
-        "faq.html": Document(
-            "Questions and answers",
-            "<h2 id='wrong-by-an-hour'>Why is every time wrong by an hour?</h2><p>The clock of the machine is "
-            "set to summer "
-            "time and the table is not. Set the time zone of the harbour, and the times agree again.</p>"
-            "<h2 id='disk-full'>What happens when the disk is full?</h2><p>Heron stops writing, says so once, "
-            "and goes on "
-            "to answer from the tables that it has.</p>",
-        ),
-    }
+    In `heron.txt`, `=== PATH | TITLE` begins a page. Versions differ in a number and in the lines marked as `@new`.
+    """
+    text = Template(files(__package__).joinpath("heron.txt").read_text("utf-8"))
+    found = {}
+    for page in text.substitute(version=version, seconds=_SECONDS[version]).split("=== ")[1:]:
+        head, _, body = page.partition("\n")
+        path, _, title = head.partition(" | ")
+        body = re.sub(r"^@new .*\n" if version == OLD else r"^@new ", "", body, flags=re.MULTILINE)
+        found[path.removesuffix("index.html")] = title, body.strip()
+    return found
 
 
 def inventory(version: str) -> bytes:
     """An objects.inv of version 2, as Sphinx writes it (https://sphobjinv.readthedocs.io/en/stable/syntax.html)."""
-    lines = [
-        f"{name} py:function 1 {path}#$ -" for path, document in documents(version).items() for name in document.names
-    ]
+    pages = documents(version).items()
+    lines = [f"{name} py:function 1 {path}#$ -" for path, (_, body) in pages for name in _DEFINED.findall(body)]
     head = f"# Sphinx inventory version 2\n# Project: Heron\n# Version: {version}\n"
     note = "# The remainder of this file is compressed using zlib.\n"
     return (head + note).encode() + zlib.compress("\n".join(lines).encode() + b"\n")
