@@ -288,10 +288,7 @@ class PageWork:
         except SearchTimeoutError as error:  # this machine may be busy
             return await self._retried(task, error.message, None, of_host=False)
         except SearchFetchError as error:
-            kind = error.details.get("content_type") or "unknown"
-            is_type = error.details.get("reason") == "type"
-            reason = f"content type {kind}, not HTML, Markdown or text" if is_type else error.message
-            return await self._settled(task, "failed", reason)
+            return await self._settled(task, "failed", _why_unreadable(error))
         self._note_browser(document)
         if not (document.needs_scripts or document.rendered or self.browser == "always"):
             self._whole.add(digest)
@@ -440,6 +437,12 @@ class PageWork:
     ) -> Result:
         await self.store.finish_url(task, state, reason, links=links or ())
         return Result(state, reason)
+
+
+def _why_unreadable(error: SearchFetchError) -> str:
+    if error.details.get("reason") != "type":
+        return error.message
+    return f"content type {error.details.get('content_type') or 'unknown'}, not HTML, Markdown or text"
 
 
 def _page(fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:

@@ -315,19 +315,18 @@ async def _crawled(
             return f"{site.name} {site.label} was not crawled: {error}"
         return ""
 
-    messages = ["Crawling in the background; `docs status` shows how far."] if background else []
+    messages = ["Crawling in the background; `docs status` shows how far."]
     if background:
         for site in sites:
             await gateway.docs.requeue(site)
         _start_worker(config)
     else:
         try:
-            messages += await asyncio.gather(*map(crawl, sites))
+            messages = await asyncio.gather(*map(crawl, sites))
         except asyncio.CancelledError:
             typer.echo(f"Stopped. What was fetched is kept; go on with: {again}", err=True)
             raise
-    ids = {site.id for site in sites}
-    now = [version for version in await gateway.docs.store.versions() if version.id in ids]
+    now = [version for site in sites if (version := await gateway.docs.store.version(site.id))]
     return await statuses(gateway.docs, now, " ".join(filter(None, messages)))
 
 
