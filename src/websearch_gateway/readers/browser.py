@@ -9,10 +9,10 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urldefrag, urlsplit
 
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
@@ -23,7 +23,7 @@ from websearch_gateway.readers.formats import HTML_TYPES, MAX_PAGE_BYTES
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as AsyncApiBrowser
-    from playwright.async_api import BrowserContext, CDPSession, Playwright, Request, Route, WebSocketRoute
+    from playwright.async_api import BrowserContext, CDPSession, Playwright, Request, Route
 
 
 PAGES_AT_ONCE = 4
@@ -197,7 +197,7 @@ async def _close(context: BrowserContext) -> None:
 
 async def _end(running: asyncio.Task[Running]) -> None:
     with suppress(SearchFetchError):  # it never started
-        await (await running).stop()
+        await (await running).driver.stop()
 
 
 MAX_REQUESTS = 200
@@ -248,7 +248,7 @@ class Rendering:
 
     async def _render(self, context: BrowserContext) -> Fetched:
         await context.route("**/*", self._intercept)
-        await context.route_web_socket("**/*", _refuse_socket)
+        await context.route_web_socket("**/*", lambda _: None)  # a routed socket reaches no server by itself
         page = await context.new_page()
         session = await context.new_cdp_session(page)
         # Some pages route by the fragment after `#`.
@@ -256,7 +256,7 @@ class Rendering:
         address = f"{self._document.final_url}#{fragment}" if fragment else self._document.final_url
         await page.goto(address, wait_until="commit", timeout=0)
         await self._settle(session)
-        html = await snapshot(session, MAX_PAGE_BYTES)
+        html: str | None = await _evaluate(session, _SNAPSHOT % MAX_PAGE_BYTES)
         if html is None:
             raise SearchFetchError("The page is too large once its scripts have run.", details={"reason": "too_large"})
         url, own = urldefrag(page.url).url, self._document.final_url
@@ -268,7 +268,7 @@ class Rendering:
         size, still_since = -1, limit.remaining()
         while limit.remaining():
             await asyncio.sleep(_POLL_SECONDS)
-            found = await text_size(session)
+            found = int(await _evaluate(session, _TEXT_SIZE))
             if found != size or self._answers:
                 size, still_since = found, limit.remaining()
             elif still_since - limit.remaining() >= (_STILL_SECONDS if size > _ENOUGH_TEXT else _PATIENCE_SECONDS):
@@ -333,10 +333,6 @@ def _as_html(document: Fetched, url: str, html: str) -> Fetched:
     return replace(document, final_url=url, headers=headers, body=body, content_type="text/html", charset="utf-8")
 
 
-def _refuse_socket(socket: WebSocketRoute) -> None:
-    """A routed web socket reaches no server unless the handler connects it."""
-
-
 START_SECONDS = 15.0
 MOST_MEGABYTES = 1024
 """The memory limit of each browser process. Without a limit one page took ten gigabytes in a minute."""
@@ -354,16 +350,11 @@ _LOCKS = (
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A browser and its Playwright driver."""
+class Running(NamedTuple):
+    """A browser and its Playwright driver, whose end ends both."""
 
     driver: Playwright
     browser: AsyncApiBrowser
-
-    async def stop(self) -> None:
-        """End both. Idempotent."""
-        await self.driver.stop()
 
 
 def chromium_program(path: str | None) -> str | None:
@@ -386,7 +377,7 @@ async def launch(program: str) -> Running:
             args=_LOCKS,
             proxy={"server": _NOWHERE, "bypass": "<-loopback>"},
             env={**_ENVIRONMENT},
-            chromium_sandbox=not _is_root(),
+            chromium_sandbox=sys.platform == "win32" or os.geteuid() != 0,  # Chromium refuses it to root
             timeout=START_SECONDS * 1000,
             handle_sigint=False,
             handle_sigterm=False,
@@ -397,11 +388,6 @@ async def launch(program: str) -> Running:
         await driver.stop()
         raise
     return Running(driver, browser)
-
-
-def _is_root() -> bool:
-    """Whether this process is root: Chromium refuses to run its sandbox as root."""
-    return sys.platform != "win32" and os.geteuid() == 0
 
 
 async def _limit_memory(browser: AsyncApiBrowser) -> None:
@@ -429,9 +415,10 @@ def _tree(process: int) -> Iterator[int]:
 
 
 _WORLD = "reader"
-# Not `innerText`, which forces a layout on each call.
+# The approximate number of visible characters. Not `innerText`, which forces a layout on each call.
 _TEXT_SIZE = """document.body ? [...document.body.querySelectorAll("script, style, noscript, template")].reduce(
   (size, unseen) => size - unseen.textContent.length, document.body.textContent.length) : 0"""
+# The visible page as HTML; null if it is too large. The page is unusable afterwards.
 _SNAPSHOT = """(most => {
   // Record which elements are hidden: computed styles are the most reliable, style sheets give the reason.
   const concealing = [["display", "none"], ["visibility", "hidden"], ["opacity", "0"]];
@@ -468,28 +455,16 @@ _SNAPSHOT = """(most => {
 })(%d)"""
 
 
-async def text_size(page: CDPSession) -> int:
-    """The approximate number of visible characters of the page."""
-    return int(await _evaluate(page, _TEXT_SIZE))
-
-
-async def snapshot(page: CDPSession, most: int) -> str | None:
-    """The visible page as HTML; None if it has more than `most` characters. The page is unusable afterwards."""
-    html: str | None = await _evaluate(page, _SNAPSHOT % most)
-    return html
-
-
 async def _evaluate(page: CDPSession, expression: str) -> Any:
     from playwright.async_api import Error
 
-    try:
-        return await _evaluate_once(page, expression)
-    except Error:  # the page may have navigated to another document meanwhile
-        return await _evaluate_once(page, expression)
-
-
-async def _evaluate_once(page: CDPSession, expression: str) -> Any:
-    frame = (await page.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
-    world = await page.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": _WORLD})
-    parameters = {"expression": expression, "contextId": world["executionContextId"], "returnByValue": True}
-    return (await page.send("Runtime.evaluate", parameters))["result"].get("value")
+    for is_last in (False, True):  # the page may have navigated to another document meanwhile
+        try:
+            frame = (await page.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+            world = await page.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": _WORLD})
+            asked = {"expression": expression, "contextId": world["executionContextId"], "returnByValue": True}
+            return (await page.send("Runtime.evaluate", asked))["result"].get("value")
+        except Error:
+            if is_last:
+                raise
+    return None

@@ -175,7 +175,7 @@ async def test_the_browser_has_no_network_access_even_if_its_requests_are_not_in
         await page.goto(url, wait_until="commit")
         await page.wait_for_event("framenavigated", lambda frame: frame == page.main_frame and "#" not in frame.url)
     finally:
-        await running.stop()
+        await running.driver.stop()
     assert (inside.connections, inside.datagrams, inside.asked, api.seen) == (0, 0, set(), [])
 
 

@@ -112,20 +112,15 @@ class HtmlReader:
             return fetched, page, (f"This is only the text of the page without its scripts: {error.message}",)
 
     async def _fetch(self, url: str, deadline: Deadline, known: Page | None) -> Fetched:
+        """The page, or status 304 if it is the same as `known` (RFC 9110, section 13.1)."""
         fetch = partial(self._fetcher.fetch, url, deadline, accept=ACCEPT, max_bytes=most_bytes(url))
-        if known is None or not (conditions := _conditions(known)):
+        marks = (("if-none-match", known.etag), ("if-modified-since", known.last_modified)) if known else ()
+        condition = next(((name, mark) for name, mark in marks if mark and _SENDABLE.fullmatch(mark)), None)
+        if known is None or condition is None:
             return await fetch()
-        fetched = await fetch(headers=conditions)
+        fetched = await fetch(headers=dict([condition]))
         # Two pages may have the same ETag: the redirects must still end at the same URL.
         return await fetch() if fetched.status == NOT_MODIFIED and fetched.final_url != known.final_url else fetched
-
-
-def _conditions(known: Page) -> dict[str, str]:
-    """The headers that request the page only if it differs from `known` (RFC 9110, section 13.1)."""
-    for header, value in (("if-none-match", known.etag), ("if-modified-since", known.last_modified)):
-        if value and _SENDABLE.fullmatch(value):
-            return {header: value}
-    return {}
 
 
 LONGEST_CHALLENGE = 1_000
@@ -194,12 +189,15 @@ def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     from websearch_gateway.readers.extraction import page
 
     root = page.parse(decode(html, charset))
-    if root is None or not any(map(_is_code, root.iter("script"))):
+    scripts = root.iter("script") if root is not None else ()
+    kinds = [one.get("type", "").lower() for one in scripts if one.get("src") or one.text]
+    if root is None or all(any(data in kind for data in _DATA_TYPES) for kind in kinds):
         return False
     asks = any(_SCRIPTS.search("".join(element.itertext())) for element in root.iter("noscript"))
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     size = _text_chars(root)
-    mounts = list(islice(filter(_is_mount, root.iter("*")), _MOST_MOUNTS))
+    found = (one for one in root.iter("*") if "-" in one.tag or _ROOT_IDS.fullmatch(one.get("id", "")))
+    mounts = [one for one in islice(found, _MOST_MOUNTS) if one.tag != "body"]
     named = [mount for mount in mounts if "-" not in mount.tag and _is_empty(mount)]
     if size < LITTLE_TEXT:
         # A short page with a widget of its own; the header of an app is no such page.
@@ -211,18 +209,8 @@ def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     return size < LITTLE_TEXT and (bool(named) or waits)
 
 
-def _is_code(script: Any) -> bool:
-    """Whether a script element contains code and not data."""
-    kind = script.get("type", "").lower()
-    return bool(script.get("src") or script.text) and not any(data in kind for data in _DATA_TYPES)
-
-
 def _text_chars(element: Any) -> int:
     return sum(len(" ".join(text.split())) for text in element.itertext())
-
-
-def _is_mount(element: Any) -> bool:
-    return element.tag != "body" and bool("-" in element.tag or _ROOT_IDS.fullmatch(element.get("id", "")))
 
 
 def _is_empty(element: Any) -> bool:

@@ -133,6 +133,12 @@ class _Survey:
         self._note_blind()
 
     @cached_property
+    def _controlled(self) -> Set[str]:
+        """The ids of the elements that buttons and tabs of the page control."""
+        values = chain.from_iterable(self._tree.xpath(path, smart_strings=False) for path in _CONTROLS)
+        return {name.lstrip("#") for value in values for name in value.split()}
+
+    @cached_property
     def sizes(self) -> list[int]:
         """The number of characters in each hidden element."""
         return list(map(text_chars, self.hidden))
@@ -143,10 +149,6 @@ class _Survey:
         unseen = sum(self.sizes) + sum(map(text_chars, (*self.noscripts, *self._tree.iter("head"))))
         blind = [element.text for element in self.texts] + [element.tail for element in self.tails]
         return text_chars(self._tree) - unseen - sum(map(_chars, blind))
-
-    @cached_property
-    def _controlled(self) -> Set[str]:
-        return controlled_ids(self._tree)
 
     def _place(self, element: HtmlElement) -> _Place | None:
         """The node of an element and what it passes on; None if it is hidden or inside something hidden."""
@@ -166,13 +168,17 @@ class _Survey:
         for outermost in self._blind:
             for element in outermost.iter() if outermost not in seen else ():
                 seen.add(element)
-                if element is not outermost and _is_blind(self._place(element.getparent())) and _has_text(element.tail):
+                if element is not outermost and self._is_blind(element.getparent()) and _has_text(element.tail):
                     self.tails.append(element)
-                if isinstance(element.tag, str) and _is_blind(self._place(element)):
+                if isinstance(element.tag, str) and self._is_blind(element):
                     if _has_text(element.text):
                         self.texts.append(element)
                     if element.get("alt"):
                         self.alts.append(element)
+
+    def _is_blind(self, element: HtmlElement) -> bool:
+        place = self._place(element)
+        return place is not None and place[1].blind
 
     def _below(self, element: HtmlElement, parent: Node | None, outer: _State) -> _Place | None:
         if not isinstance(element.tag, str) or element.tag in NEVER_TEXT:
@@ -201,7 +207,8 @@ class _Survey:
         if node.name.tag == "noscript":
             self.noscripts.append(element)
             return None
-        if hints := _hints(element, node.attributes):
+        legacy = {"background": "bgcolor"} | ({"color": "color"} if element.tag == "font" else {})
+        if hints := {name: element.get(key).lower() for name, key in legacy.items() if key in node.attributes}:
             declared = Declared({**hints, **declared.style})
         if declared.needs_variables:
             style, variables = resolved(declared.style, variables)
@@ -209,7 +216,7 @@ class _Survey:
         shut = not outer.opened and (declared.is_closed or self._is_shut(node))
         opened = outer.opened or (shut and opens(node, declared.style, self._controlled, bool(self._spared)))
         folded = not outer.judged and is_folded(element)
-        unseen = (shut and not opened) or self._is_unseen(node, declared) or (folded and bool(_orders(element)))
+        unseen = (shut and not opened) or self._is_unseen(node, declared) or (folded and _reads_like_orders(element))
         if unseen and not (element in self._spared or is_a_label(element, declared.style)):
             self.hidden.append(element)
             return None
@@ -266,22 +273,8 @@ def _has_told_too_much(element: HtmlElement) -> bool:
     return len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt) is not None
 
 
-def _is_blind(place: _Place | None) -> bool:
-    return place is not None and place[1].blind
-
-
 def _has_text(text: str | None) -> bool:
     return text is not None and text != "" and not text.isspace()
-
-
-def _orders(element: HtmlElement) -> str | None:
-    return reads_like_orders(" ".join(pieces(element))[:MAX_JUDGED_CHARS])
-
-
-def _hints(element: HtmlElement, attributes: list[str]) -> Style:
-    """What legacy attributes declare."""
-    found = {"background": "bgcolor", "color": "color"} if element.tag == "font" else {"background": "bgcolor"}
-    return {name: element.get(key).lower() for name, key in found.items() if key in attributes}
 
 
 def _erase(survey: _Survey) -> list[str]:
@@ -316,12 +309,6 @@ _NAMES = re.compile(
 _STREAMED = re.compile(r"S:[0-9a-f]+")
 
 
-def controlled_ids(tree: HtmlElement) -> Set[str]:
-    """The ids of the elements that buttons and tabs of the page control."""
-    values = chain.from_iterable(tree.xpath(path, smart_strings=False) for path in _CONTROLS)
-    return {name.lstrip("#") for value in values for name in value.split()}
-
-
 def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) -> bool:
     """Whether the page itself reveals the hidden element `node`, and its text does not read like orders to a model.
 
@@ -337,18 +324,14 @@ def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) 
         or is_entering(style)
         or (awaits_scripts and style.get("visibility") == "hidden")
         or _STREAMED.fullmatch(identity) is not None
-        or _has_collapsible_name(element)
+        or _NAMES.search(element.get("class", "") + " " + identity) is not None
         or _follows_a_control(element)
-    ) and not reads_like_orders(" ".join(pieces(element)))
+    ) and not _reads_like_orders(element)
 
 
 def is_folded(element: HtmlElement) -> bool:
     """Whether the element is closed, but browsers open it on a click or when a user searches for its words."""
     return (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
-
-
-def _has_collapsible_name(element: HtmlElement) -> bool:
-    return bool(_NAMES.search(element.get("class", "") + " " + element.get("id", "")))
 
 
 def _follows_a_control(element: HtmlElement) -> bool:
@@ -375,15 +358,9 @@ def is_a_label(element: HtmlElement, style: Style) -> bool:
         stands_in = "text-indent" in style
     else:
         before = element.getprevious()
-        for_screen_readers = not UNSEEN_CLASSES.isdisjoint(classes_of(element))
+        for_screen_readers = not UNSEEN_CLASSES.isdisjoint(element.get("class", "").split())
         stands_in = for_screen_readers and before is not None and before.get("aria-hidden") == "true"
-    return stands_in and is_short(element, MAX_LABEL_CHARS) and not reads_like_orders(" ".join(pieces(element)))
-
-
-def classes_of(element: HtmlElement) -> list[str]:
-    """The class names of an element."""
-    names = element.get("class")
-    return names.split() if names else []
+    return stands_in and is_short(element, MAX_LABEL_CHARS) and not _reads_like_orders(element)
 
 
 def text_chars(element: HtmlElement) -> int:
@@ -396,6 +373,10 @@ def text_chars(element: HtmlElement) -> int:
 
 def _chars(text: str) -> int:
     return len("".join(text.split()))
+
+
+def _reads_like_orders(element: HtmlElement) -> bool:
+    return reads_like_orders(" ".join(pieces(element))) is not None
 
 
 def is_short(element: HtmlElement, most: int) -> bool:

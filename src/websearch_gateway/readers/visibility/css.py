@@ -6,7 +6,7 @@ import base64
 import binascii
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
@@ -134,14 +134,12 @@ def _nested(prelude: str, inside: str) -> str:
 
 def unescape(text: str) -> str:
     """`text` with CSS escapes resolved: `n\\6fne` is `none`."""
-    return _ESCAPE.sub(_character, text) if "\\" in text else text
 
+    def character(escape: re.Match[str]) -> str:
+        code = int(escape[1] or "0", 16)
+        return escape[2] or (chr(code) if 0 < code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd")
 
-def _character(escape: re.Match[str]) -> str:
-    if not escape[1]:
-        return escape[2]
-    code = int(escape[1], 16)
-    return chr(code) if 0 < code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd"
+    return _ESCAPE.sub(character, text) if "\\" in text else text
 
 
 @cached_if_short(2_000)
@@ -207,8 +205,6 @@ def unfold_shadows(tree: HtmlElement) -> None:
 
 MAX_DEPTH = 8
 
-_Bound = tuple[Callable[[float, float], bool], float | None]
-
 _TRUE, _FALSE, _UNKNOWN = "1", "0", "?"
 _NOT = {_TRUE: _FALSE, _FALSE: _TRUE, _UNKNOWN: _UNKNOWN}
 _TYPES = {"screen": _TRUE, "all": _TRUE} | dict.fromkeys(
@@ -217,11 +213,11 @@ _TYPES = {"screen": _TRUE, "all": _TRUE} | dict.fromkeys(
 _INNERMOST = re.compile(r"\(([^()]*+)\)")
 _VERDICTS = re.compile(r"(?:[01?]|and|or|not|\s)++")
 _PLAIN = re.compile(r"(?:-webkit-)?(?:(min|max)-)?([a-z-]++)\s*+:\s*+(.++)")
-_COMPARED = re.compile(r"(?:([^<>=]++)([<>]=?|=))?\s*+([a-z-]++)\s*+(?:([<>]=?|=)([^<>=]++))?")
+_COMPARISON = re.compile(r"([<>]=?|=)")
 _RESOLUTION = re.compile(r"([\d.]++)(dppx|x|dpi|dpcm)")
 _PER_DPPX = {"dppx": 1.0, "x": 1.0, "dpi": 96.0, "dpcm": 96 / 2.54}
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
-_BOUNDS = {"min": operator.ge, "max": operator.le, None: operator.eq}
+_BOUNDS = {"min": ">=", "max": "<=", None: "="}
 _MEASURES = {
     **SCREEN,
     "device-width": SCREEN["width"],
@@ -261,14 +257,15 @@ def on_screen(media: str) -> bool:
 
 def _query(query: str) -> str:
     for _ in range(MAX_DEPTH):
-        query, found = _INNERMOST.subn(lambda part: f" {_in_brackets(part[1])} ", query)
-        if not found:
-            return _UNKNOWN if "(" in query else _condition(query)
+        if "(" not in query:
+            return _condition(query)
+        query = _INNERMOST.sub(_judged, query)
     return _UNKNOWN
 
 
-def _in_brackets(text: str) -> str:
-    return _condition(text) if _VERDICTS.fullmatch(text) else _feature(text.strip())
+def _judged(part: re.Match[str]) -> str:
+    text = part[1].strip()
+    return f" {_condition(text) if _VERDICTS.fullmatch(text) else _feature(text)} "
 
 
 def _condition(text: str) -> str:
@@ -289,36 +286,22 @@ def _condition(text: str) -> str:
 
 
 def _feature(text: str) -> str:
+    if text in _SETTINGS:
+        return _FALSE if _SETTINGS[text] in _OFF else _TRUE
+    if text in _MEASURES:
+        return _TRUE if _MEASURES[text] else _FALSE
     if plain := _PLAIN.fullmatch(text):
-        bound, name, value = plain[1], plain[2], plain[3].strip()
+        bound, name, value = plain.groups()
         if name in _SETTINGS:
             return _TRUE if _SETTINGS[name] == value else _FALSE
-        return _verdict(name, ((_BOUNDS[bound], _measure(value)),))
-    compared = _COMPARED.fullmatch(text)
-    if compared is None:
+        text = f"{name}{_BOUNDS[bound]}{value}"
+    sides = [side.strip() for side in _COMPARISON.split(text)]  # such as `400px`, `<=`, `width`
+    measures = (_MEASURES.get(side) or _measure(side) for side in sides[::2])
+    values = [measure for measure in measures if measure is not None]
+    if len(values) <= len(sides) // 2 or _MEASURES.keys().isdisjoint(sides):
         return _UNKNOWN
-    name = compared[3]
-    if not compared[2] and not compared[4]:
-        if name in _SETTINGS:
-            return _FALSE if _SETTINGS[name] in _OFF else _TRUE
-        return _UNKNOWN if name not in _MEASURES else _TRUE if _MEASURES[name] else _FALSE
-    bounds = [(_COMPARISONS[compared[4]], _measure(compared[5]))] if compared[4] else []
-    if compared[2]:  # `a < width` means `width > a`
-        turned = compared[2].translate(str.maketrans("<>", "><"))
-        bounds.append((_COMPARISONS[turned], _measure(compared[1])))
-    return _verdict(name, bounds)
-
-
-def _verdict(name: str, bounds: Iterable[_Bound]) -> str:
-    if name not in _MEASURES:
-        return _UNKNOWN
-    verdict = _TRUE
-    for holds, bound in bounds:
-        if bound is None:
-            return _UNKNOWN
-        if not holds(_MEASURES[name], bound):
-            verdict = _FALSE
-    return verdict
+    holds = (_COMPARISONS[how](one, other) for one, how, other in zip(values, sides[1::2], values[1:], strict=False))
+    return _TRUE if all(holds) else _FALSE
 
 
 def _measure(value: str) -> float | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import colorsys
 import math
+import operator
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import TypeVar
@@ -274,13 +276,16 @@ _PX = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54,
     **dict.fromkeys(("vh", "svh", "lvh", "dvh", "vb", "vmin", "cqh", "cqb", "cqmin"), SCREEN["height"] / 100),
 }
 _LENGTH = re.compile(rf"({NUMBER})([a-z]{{0,5}}|%)")
-_TOKEN = re.compile(r"\s*+(calc|min|max|clamp|(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?(?:%|[a-z]{0,5})|[-+*/(),])")
-_JOINED: dict[str, Callable[[Iterable[float]], float]] = {
-    "calc": sum,
-    "": sum,
+_LENGTH_IN_TEXT = re.compile(r"(?<![\w.])((?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?)(%|[a-z]{0,5})")
+_PLAIN_CALCULATION = re.compile(r"(?:[\d.\s+*/(),-]|e[+-]?\d|(?:min|max|clamp)(?=\())++")
+_CALCULATE: Mapping[object, Callable[..., float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
     "min": min,
     "max": max,
-    "clamp": lambda bounds: sorted(bounds)[1],
+    "clamp": lambda *bounds: sorted(bounds)[1],
 }
 
 
@@ -297,61 +302,32 @@ def pixels(value: str, em: float = EM_PX) -> float | None:
 
 
 def _calculated(value: str, em: float) -> float | None:
-    tokens, end = [], 0
-    while token := _TOKEN.match(value, end):
-        tokens.append(token[1])
-        end = token.end()
-    if value[end:].strip():
-        return None
-    try:
-        result = _Calculation(tokens, em).sum()
-    except (ValueError, IndexError, ZeroDivisionError):
-        return None
-    return result if math.isfinite(result) else None
-
-
-class _Calculation:
     """https://www.w3.org/TR/css-values-4/#calc-syntax, with units dropped. Percentages are of the screen's width."""
 
-    def __init__(self, tokens: list[str], em: float) -> None:
-        self._tokens = [*tokens, ""][::-1]
-        self._em = em
+    def number(length: re.Match[str]) -> str:
+        size = float(length[1]) * _PERCENT_OF_SCREEN if length[2] == "%" else pixels(length[0], em)
+        return "?" if size is None else repr(size)
 
-    def sum(self) -> float:
-        total = self._product()
-        while self._tokens[-1] in ("+", "-"):
-            total += self._product() if self._tokens.pop() == "+" else -self._product()
-        return total
+    def calculated(part: ast.expr) -> float:
+        match part:
+            case ast.Constant(value=float() | int() as size):
+                return size
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
+                return -calculated(inner) if isinstance(sign, ast.USub) else calculated(inner)
+            case ast.BinOp(left=left, op=step, right=right):
+                return _CALCULATE[type(step)](calculated(left), calculated(right))
+            case ast.Call(func=ast.Name(id=name), args=parts):
+                return _CALCULATE[name](*map(calculated, parts))
+        raise ValueError("not a calculation")
 
-    def _product(self) -> float:
-        product = self._factor()
-        while self._tokens[-1] in ("*", "/"):
-            product = product * self._factor() if self._tokens.pop() == "*" else product / self._factor()
-        return product
-
-    def _factor(self) -> float:
-        word = self._tokens.pop()
-        if word == "-":
-            return -self._factor()
-        if word in _JOINED or word == "(":
-            if word != "(":
-                self._expect("(")
-            parts = [self.sum()]
-            while self._tokens[-1] == ",":
-                self._tokens.pop()
-                parts.append(self.sum())
-            self._expect(")")
-            return _JOINED[word.strip("(")](parts)
-        if word.endswith("%"):
-            return float(word[:-1]) * _PERCENT_OF_SCREEN
-        length = pixels(word, self._em)
-        if length is None:
-            raise ValueError("not a length")
-        return length
-
-    def _expect(self, word: str) -> None:
-        if self._tokens.pop() != word:
-            raise ValueError("not a calculation")
+    text = _LENGTH_IN_TEXT.sub(number, value.replace("calc(", "(")).strip()
+    if not _PLAIN_CALCULATION.fullmatch(text):
+        return None
+    try:
+        result = float(calculated(ast.parse(text, mode="eval").body))
+    except (SyntaxError, ValueError, TypeError, KeyError, IndexError, ArithmeticError, RecursionError):
+        return None
+    return result if math.isfinite(result) else None
 
 
 FAR_PX = 1000.0
@@ -416,39 +392,28 @@ def _vanishes(style: Style) -> bool:
     turned = style.get("rotate", "")
     functions = _CALL.findall(f"{style.get('filter', '')} {style.get('transform', '')}")
     functions += [(f"rotate{turned[0]}", turned[1:])] if turned[:1] in ("x", "y") else []
-    if style.get("backface-visibility") == "hidden" and any(
-        name in ("rotatex", "rotatey") and abs(_first(arguments)) == 180 for name, arguments in functions
-    ):
+    has_back = style.get("backface-visibility") != "hidden"
+    if any(_shrinks_to_nothing(name, arguments, has_back) for name, arguments in functions):
         return True
-    return any(_shrinks_to_nothing(name, arguments) for name, arguments in functions) or _is_masked(style)
+    mask = style.get("mask-image", "")  # one gradient hides everything
+    stops = [color(stop) for stop in _CLEAR_STOP.findall(mask)]
+    return len(stops) >= 2 and mask.count(",") < 12 and all(stop and stop[3] <= FAINT for stop in stops)
 
 
-def _first(arguments: str) -> float:
-    number = _NUMBERS.search(arguments)
-    return fraction(number[0]) if number else 0.0
-
-
-def _shrinks_to_nothing(name: str, arguments: str) -> bool:
+def _shrinks_to_nothing(name: str, arguments: str, has_back: bool) -> bool:
     numbers = [fraction(number) for number in _NUMBERS.findall(arguments)]
     if not numbers:
         return False
     if name in ("opacity", "scale", "scalex", "scaley", "scale3d"):
         return min(abs(number) for number in numbers[:2]) <= FAINT
     if name in ("rotatex", "rotatey"):
-        return abs(numbers[0]) in _PARALLEL
+        return abs(numbers[0]) in _PARALLEL or (abs(numbers[0]) == 180 and not has_back)
     if name in ("skew", "skewx", "skewy"):
         return any(abs(number) in _PARALLEL for number in numbers)
     if name == "blur":
         return numbers[0] >= MOST_BLUR_PX
     diagonal = {"matrix": (0, 3), "matrix3d": (0, 5)}.get(name, ())
     return bool(diagonal) and len(numbers) > 5 and all(abs(numbers[place]) <= FAINT for place in diagonal)
-
-
-def _is_masked(style: Style) -> bool:
-    """Whether a mask of one gradient hides everything."""
-    mask = style.get("mask-image", "")
-    stops = [color(stop) for stop in _CLEAR_STOP.findall(mask)]
-    return len(stops) >= 2 and mask.count(",") < 12 and all(stop and stop[3] <= FAINT for stop in stops)
 
 
 def _is_far_away(style: Style) -> bool:
@@ -465,14 +430,13 @@ def _is_far_away(style: Style) -> bool:
         return True
     moves = [part for name, part in _CALL.findall(style.get("transform", "")) if name.startswith("translate")]
     moves.append(style.get("translate", ""))
-    return any(_moves_away(length) for move in moves for length in _parts(move))
-
-
-def _moves_away(length: str) -> bool:
-    distance = abs(pixels(length) or 0)
-    by_screen = length.startswith(("calc(", "-")) or length.endswith(("vw", "vh"))
-    screens = by_screen and "v" in length and distance >= SCREEN["height" if "vh" in length else "width"]
-    return distance >= FAR_MOVE_PX or _percentage(length) >= 1000 or screens
+    for length in (length for move in moves for length in _parts(move)):
+        distance = abs(pixels(length) or 0)
+        by_screen = "v" in length and (length.startswith(("calc(", "-")) or length.endswith(("vw", "vh")))
+        away = by_screen and distance >= SCREEN["height" if "vh" in length else "width"]
+        if away or distance >= FAR_MOVE_PX or _percentage(length) >= 1000:
+            return True
+    return False
 
 
 def _parts(value: str) -> list[str]:
@@ -513,14 +477,11 @@ def _is_clipped(style: Style) -> bool:
     clip, path = style.get("clip", ""), style.get("clip-path", "")
     if clip.startswith("rect") and style.get("position") in ("absolute", "fixed"):
         edges = [pixels(edge) for edge in _BETWEEN.split(clip[5:].rstrip(")").strip())]
-        if len(edges) == 4 and None not in edges and _is_thin([edge or 0.0 for edge in edges]):
-            return True
+        if len(edges) == 4 and None not in edges:
+            top, right, bottom, left = (edge or 0.0 for edge in edges)
+            if bottom - top <= TINY_PX or right - left <= TINY_PX:
+                return True
     return any(_leaves_nothing(name, arguments) for name, arguments in _CALL.findall(path))
-
-
-def _is_thin(edges: list[float]) -> bool:
-    top, right, bottom, left = edges
-    return bottom - top <= TINY_PX or right - left <= TINY_PX
 
 
 def _leaves_nothing(shape: str, arguments: str) -> bool:
@@ -529,8 +490,9 @@ def _leaves_nothing(shape: str, arguments: str) -> bool:
     if not numbers:
         return False
     if shape == "inset":
-        top, right, bottom, left = _sides([*map(_percentage, numbers[:4])])
-        return top + bottom >= 100 or left + right >= 100
+        sides = [*map(_percentage, numbers[:4])]
+        sides += [sides[1]] if len(sides) == 3 else sides * 3  # as those of `margin`
+        return sides[0] + sides[2] >= 100 or sides[1] + sides[3] >= 100
     if shape in ("circle", "ellipse"):
         return fraction(numbers[0]) == 0
     if shape == "polygon":
@@ -540,12 +502,6 @@ def _leaves_nothing(shape: str, arguments: str) -> bool:
     if shape == "xywh" and len(numbers) >= 4:
         return not fraction(numbers[2]) or not fraction(numbers[3])
     return shape == "path" and len(numbers) <= 4
-
-
-def _sides(values: list[float]) -> tuple[float, float, float, float]:
-    """One to four values as top, right, bottom and left, like those of `margin`."""
-    right = values[min(1, len(values) - 1)]
-    return values[0], right, values[2] if len(values) > 2 else values[0], values[3] if len(values) > 3 else right
 
 
 def _is_crushed(style: Style) -> bool:
@@ -562,22 +518,15 @@ def _has_no_room(style: Style) -> bool:
     cut = _cuts_off(style) or any(word in ("auto", "scroll") for word in style.get("overflow", "").split())
     if not cut and not {"strict", "paint", "content"}.intersection(contained):
         return False
-    padded = any(_fits_text(part) for name in style if name.startswith("padding") for part in _parts(style[name]))
-    sides = [
-        0.0 if _is_zero_percent(style[name]) else pixels(style[name]) for name in ("height", "width") if name in style
-    ]
+    for padding in (part for name in style if name.startswith("padding") for part in _parts(style[name])):
+        length = pixels(padding)
+        if (fraction(padding) and _NUMBERS.search(padding)) if length is None else length > FEW_PX:
+            return False
+    sizes = [style[name].strip() for name in ("height", "width") if name in style]
+    sides = [0.0 if size.endswith("%") and not fraction(size) else pixels(size) for size in sizes]
     if "strict" in contained and "height" not in style:
         sides.append(0.0)
-    return not padded and any(side is not None and side <= TINY_PX for side in sides)
-
-
-def _fits_text(padding: str) -> bool:
-    length = pixels(padding)
-    return bool(_NUMBERS.search(padding) and fraction(padding)) if length is None else length > FEW_PX
-
-
-def _is_zero_percent(length: str) -> bool:
-    return length.strip().endswith("%") and not fraction(length)
+    return any(side is not None and side <= TINY_PX for side in sides)
 
 
 _INK = frozenset({"color", "text-fill-color", "background", "background-image", "background-clip"})
@@ -586,7 +535,7 @@ _HELPERS = _MOVEMENT | {
     *("position", "overflow", "contain", "backface-visibility", "padding", "padding-top", "padding-bottom"),
 }
 """Properties that hide nothing alone."""
-_MOST_EXPANDED, _MOST_EXPANDED_IN_ALL, _MOST_PAIRS = 50, 5_000, 1_000
+_MOST_VALUES, _MOST_PAIRS = 50, 1_000
 _ANYTHING = "var(...)"
 _USED = re.compile(r"var\(\s*+(--[\w-]++)")
 
@@ -617,14 +566,9 @@ def watched(declared: Set[tuple[str, str]], outer: TextStyle) -> Watched:
     for name, value in declared:
         if name[:2] == "--":
             variables[name].append(value)
-    expanded, room = {}, _MOST_EXPANDED_IN_ALL
-    for one in (one for one in declared if one[0][:2] != "--"):
-        expanded[one] = list(_expanded(one[1], variables, min(room, _MOST_EXPANDED)))
-        room -= len(expanded[one]) - 1
-    blending, links = _blending(expanded, outer)
-    suspicious = blending | {
-        (name, value) for (name, value), ones in expanded.items() if any(_could_hide(name, one) for one in ones)
-    }
+    possible = {one: _possible(one[1], variables) for one in declared if one[0][:2] != "--"}
+    blending, links = _blending(possible, outer)
+    suspicious = blending | {one for one, values in possible.items() if any(_could_hide(one[0], v) for v in values)}
     found = {name for name, _ in suspicious}
     for together in (_INK, _FONT, _ROOM):
         found |= together if not together.isdisjoint(found) else frozenset()
@@ -638,24 +582,17 @@ def watched(declared: Set[tuple[str, str]], outer: TextStyle) -> Watched:
     return Watched(found, suspicious, links)
 
 
-def _expanded(value: str, variables: Mapping[str, list[str]], most: int) -> Iterator[str]:
-    """The value with each combination of values for its variables; after `most` steps _ANYTHING."""
+def _possible(value: str, variables: Mapping[str, list[str]]) -> list[str]:
+    """What a value may be with its variables; _ANYTHING where a variable is a part of it, or has many values."""
+    values = [value]
     if "var(" not in value:
-        yield value
-        return
-    open_values = [value]
-    for _ in range(most):
-        if not open_values:
-            return
-        value = open_values.pop()
-        used = VARIABLE.search(value)
-        if used is None or len(value) > LONGEST_CACHED:
-            yield _ANYTHING if used else value
-            continue
-        values = [used[2] or "?", *variables.get(used[1], ())][: most + 1]
-        open_values += (value[: used.start()] + one + value[used.end() :] for one in values)
-    if open_values:
-        yield _ANYTHING
+        return values
+    for one in values:
+        if used := VARIABLE.fullmatch(one):
+            values += {used[2] or "?", *variables.get(used[1], ())[: _MOST_VALUES + 1]}.difference(values)
+        if len(values) > _MOST_VALUES:
+            return [_ANYTHING]
+    return [one if "var(" not in one else _ANYTHING for one in values if not VARIABLE.fullmatch(one)]
 
 
 @lru_cache(maxsize=5_000)
@@ -675,22 +612,22 @@ def _could_hide(name: str, value: str) -> bool:
     return is_closed(style) or is_buried(style)
 
 
-def _blending(expanded: Mapping[tuple[str, str], list[str]], outer: TextStyle) -> tuple[Set[tuple[str, str]], bool]:
+def _blending(possible: Mapping[tuple[str, str], list[str]], outer: TextStyle) -> tuple[Set[tuple[str, str]], bool]:
     """The declarations of colours and backgrounds of which one hides text on another, and whether links are hidden."""
     link = color("#0000ee")
     inks: defaultdict[Rgba | None, list[tuple[str, str]]] = defaultdict(list, {outer.color: [], link: []})
     papers: defaultdict[Rgba | None, list[tuple[str, str]]] = defaultdict(list, {outer.background: []})
     found: set[tuple[str, str]] = set()
-    for declaration in (one for one in expanded if one[0] in _INK):
+    for declaration in (one for one in possible if one[0] in _INK):
         name = declaration[0]
-        for value in expanded[declaration]:
+        for value in possible[declaration]:
             if value in (_ANYTHING, "currentcolor"):
                 found.add(declaration)
             style = TextStyle().within({name: value})
             inks[style.color].append(declaration)
             papers[style.background].append(declaration)
     if len(inks) * len(papers) > _MOST_PAIRS:
-        return {one for one in expanded if one[0] in _INK}, True
+        return {one for one in possible if one[0] in _INK}, True
     hidden = [(ink, paper) for ink in inks for paper in papers if TextStyle(ink, paper).is_invisible]
     for ink, paper in hidden:
         found.update(inks[ink])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -38,20 +39,18 @@ _STEP = re.compile(r"(?:([+-]?\d*+)n)?\s*+([+-]?\s*+\d++)?")
 _STEP_NAMES = {"odd": "2n+1", "even": "2n"}
 
 
+@dataclass(slots=True, eq=False)
 class Name:
     """What many elements have in common for rules: the tag, and the classes, ids and conditions that rules mention.
 
     `keys` has them in the format of `Compound.keys`, and `bits` those that rules ask of ancestors.
     """
 
-    __slots__ = ("bits", "defaults", "keys", "rules", "tag")
-
-    def __init__(self, tag: str, keys: frozenset[str], bits: int, defaults: Style, rules: tuple[Rule, ...]) -> None:
-        self.tag = tag
-        self.keys = keys
-        self.bits = bits
-        self.defaults = defaults
-        self.rules = rules
+    tag: str
+    keys: frozenset[str]
+    bits: int
+    defaults: Style
+    rules: tuple[Rule, ...]
 
 
 class Node:
@@ -153,25 +152,16 @@ def key_of(condition: Condition) -> str:
     return "[" + " ".join(condition)
 
 
-def attribute_is(actual: str, how: str, wanted: str) -> bool:
-    """Whether the value of an attribute meets a condition."""
-    match how:
-        case "":
-            return True
-        case "=":
-            return actual == wanted
-        case "i=":
-            return actual.lower() == wanted.lower()
-        case "~=":
-            return wanted in actual.split()
-        case "^=":
-            return bool(wanted) and actual.startswith(wanted)
-        case "$=":
-            return bool(wanted) and actual.endswith(wanted)
-        case "*=":
-            return bool(wanted) and wanted in actual
-        case _:
-            return actual == wanted or actual.startswith(wanted + "-")
+_COMPARISONS: Mapping[str, Callable[[str, str], bool]] = {
+    "": lambda actual, wanted: True,
+    "=": operator.eq,
+    "i=": lambda actual, wanted: actual.lower() == wanted.lower(),
+    "~=": lambda actual, wanted: wanted in actual.split(),
+    "^=": lambda actual, wanted: bool(wanted) and actual.startswith(wanted),
+    "$=": lambda actual, wanted: bool(wanted) and actual.endswith(wanted),
+    "*=": lambda actual, wanted: bool(wanted) and wanted in actual,
+    "|=": lambda actual, wanted: actual == wanted or actual.startswith(wanted + "-"),
+}
 
 
 def _is_at(node: Node, place: str) -> bool:
@@ -182,14 +172,15 @@ def _is_at(node: Node, place: str) -> bool:
             return element.tag == "a" and element.get("href") is not None
         case "checked":
             return element.get("checked") is not None or element.get("selected") is not None
-        case "disabled":
-            return element.get("disabled") is not None
-        case "enabled":
-            return element.get("disabled") is None
+        case "disabled" | "enabled":
+            return (element.get("disabled") is None) == (place == "enabled")
         case "empty":
             return not len(element) and not element.text
-    how, _, step = place.partition("(")
-    return _is_step(_number(node, how), step.removesuffix(")"))
+    how, _, text = place.partition("(")
+    if (step := _step(text.removesuffix(")"))) is None:
+        return False
+    number, (every, offset) = _number(node, how), step
+    return number == offset if not every else (number - offset) % every == 0 and (number - offset) // every >= 0
 
 
 def _number(node: Node, how: str) -> int:
@@ -199,14 +190,6 @@ def _number(node: Node, how: str) -> int:
     among = node.parent.children[node.element.tag if how.endswith("of-type") else ""]
     place = among[node.element]
     return len(among) - place if how.startswith("nth-last") else place + 1
-
-
-def _is_step(number: int, step: str) -> bool:
-    """Whether `number` is one of `An+B`."""
-    if (read := _step(step)) is None:
-        return False
-    every, offset = read
-    return number == offset if not every else (number - offset) % every == 0 and (number - offset) // every >= 0
 
 
 @lru_cache(maxsize=200)
@@ -305,7 +288,9 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
     while part := _PART.match(text, end):
         end = part.end()
         if part["attr"]:
-            attributes.append(_attribute(part))
+            loosely = part["op"] == "=" and (part["loose"] or "").lower() == "i"
+            wanted = unescape(part["value"] or "").strip("\"'")
+            attributes.append((unescape(part["attr"]).lower(), "i=" if loosely else part["op"] or "", wanted))
             weights.append(_OF_A_CLASS)
         elif part["logic"]:
             others = _alternatives(part["among"], depth)
@@ -331,12 +316,6 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
     ids, classes, tags = (sum(column) for column in zip(_OF_NOTHING, *weights, strict=True))
     parts = (tuple(attributes), tuple(places), tuple(among), tuple(negated))
     return Compound(frozenset((*keys, *map(key_of, attributes))), *parts, (ids, classes, tags)), end
-
-
-def _attribute(part: re.Match[str]) -> Condition:
-    value = unescape(part["value"] or "").strip("\"'")
-    loosely = part["op"] == "=" and (part["loose"] or "").lower() == "i"
-    return unescape(part["attr"]).lower(), "i=" if loosely else part["op"] or "", value
 
 
 def _alternatives(text: str, depth: int) -> tuple[Compound, ...] | None:
@@ -423,22 +402,23 @@ class Contents:
             self.with_tag[element.tag].append(element)
             for name in element.attrib:
                 self.with_attribute[name].append(element)
-        self.classes = {value: ["." + name for name in value.split()] for value in self._values("class")}
+        self.classes = {value: ["." + name for name in value.split()] for value in self.values("class")}
 
-    def _values(self, attribute: str) -> set[str]:
+    def values(self, attribute: str) -> set[str]:
+        """The values of an attribute."""
         return {element.get(attribute) for element in self.with_attribute[attribute]}
 
     @property
     def keys(self) -> frozenset[str]:
         """All tags, classes and ids, in the format of `Compound.keys`."""
-        ids = ("#" + value for value in self._values("id"))
+        ids = ("#" + value for value in self.values("id"))
         return frozenset(chain(map(str.lower, self.with_tag), chain.from_iterable(self.classes.values()), ids))
 
     @property
     def declared(self) -> set[tuple[str, str]]:
         """What attributes declare."""
-        found = {one[:2] for style in self._values("style") for one in declarations(style)}
-        found.update(("background", value.lower()) for value in self._values("bgcolor"))
+        found = {one[:2] for style in self.values("style") for one in declarations(style)}
+        found.update(("background", value.lower()) for value in self.values("bgcolor"))
         return found | {("color", one.get("color", "").lower()) for one in self.with_tag["font"]}
 
 
@@ -486,7 +466,9 @@ class Styles:
             texts = [text for text in BETWEEN_COMMAS.findall(selectors) if self._may_match(text)]
             if texts and (declared := declarations(body)):
                 yield texts, declared
-                self._define(texts)
+                for text in (text for text in texts if any(name in text for name in UNSEEN_CLASSES)):
+                    if selector := parse_selector(text):
+                        self.defined.update(name[1:] for name in _UNSEEN & selector.compounds[0].keys)
                 count += len(texts) + len(declared)
             if count > MAX_RULES:
                 self.exhausted = True
@@ -507,13 +489,8 @@ class Styles:
             _PLAIN_NAMES.findall(text)
         )
 
-    def _define(self, texts: list[str]) -> None:
-        for text in texts:
-            if any(name in text for name in UNSEEN_CLASSES) and (selector := parse_selector(text)):
-                self.defined.update(name[1:] for name in _UNSEEN & selector.compounds[0].keys)
-
     def _add(self, selector: Selector, declared: tuple[Declaration, ...], number: int, *, is_suspicious: bool) -> None:
-        if not all(map(self._has, selector.compounds)):
+        if any(key[0] != "[" and key not in self._present for one in selector.compounds for key in one.keys):
             return
         above = 0
         for compound in selector.compounds:
@@ -531,9 +508,6 @@ class Styles:
             if is_suspicious:
                 self._suspects.add(key)
 
-    def _has(self, compound: Compound) -> bool:
-        return all(key in self._present for key in compound.keys if key[0] != "[")
-
     @cached_property
     def unseen(self) -> Set[str]:
         """The keys of the classes in UNSEEN_CLASSES for which the page has no rule."""
@@ -543,7 +517,10 @@ class Styles:
         """The elements for which there may be a rule with a suspicious declaration, or which have declarations."""
         contents, keys = self.contents, self._suspects | self.unseen
         yield contents.tree
-        yield from contents.with_attribute["style"]
+        is_harmless = self._watched.suspicious.isdisjoint
+        for element in contents.with_attribute["style"]:
+            if not is_harmless(one[:2] for one in declarations(element.get("style"))):
+                yield element
         yield from contents.with_attribute["bgcolor"]
         yield from contents.with_tag["font"]
         if "" in keys:
@@ -568,15 +545,12 @@ class Styles:
             identity = element.get("id") if self._has_ids else None
             links = "href" in attributes
             if not self._conditions.keys().isdisjoint(attributes):
-                met = self._all_met(element, attributes)
+                known = (name for name in attributes if name in self._conditions)
+                met = frozenset(chain.from_iterable(self._met_by(name, element.get(name, "")) for name in known))
         if parent is None:
             met |= {ROOT}
         own = (tag, classes, identity, links, met)
         return Node(element, attributes, parent, self._named.get(own) or self._name(*own))
-
-    def _all_met(self, element: HtmlElement, attributes: Iterable[str]) -> frozenset[Condition]:
-        found = (self._met_by(name, element.get(name, "")) for name in attributes if name in self._conditions)
-        return frozenset(chain.from_iterable(found))
 
     def _met_by(self, name: str, value: str) -> list[Condition]:
         if (met := self._met.get((name, value))) is None:
@@ -584,7 +558,7 @@ class Styles:
             self._spend(len(conditions))
             if self._left <= 0:
                 return []
-            met = [condition for condition in conditions if attribute_is(value, *condition[1:])]
+            met = [one for one in conditions if _COMPARISONS[one[1]](value, one[2])]
             if len(self._met) < MAX_CACHED:
                 self._met[name, value] = met
         return met
@@ -613,7 +587,15 @@ class Styles:
         """The winning value of each property that is declared for `node`."""
         name = node.name
         inline = node.element.get("style", "") if node.attributes else ""
-        found = self._applying(name.rules, node) if name.rules else ()
+        found: tuple[Rule, ...] = ()
+        if name.rules:
+            self._spend(len(name.rules))
+            above = node.above
+            found = tuple(
+                rule
+                for rule in name.rules
+                if rule.is_sure or (rule.above & above == rule.above and self._applies(rule.selector, node))
+            )
         if not found and not inline and not name.defaults:
             return PLAIN
         own = (id(name.defaults), found, inline)
@@ -622,15 +604,6 @@ class Styles:
             if len(self._declared) < MAX_CACHED and len(inline) <= LONGEST_CACHED:
                 self._declared[own] = declared
         return declared
-
-    def _applying(self, candidates: tuple[Rule, ...], node: Node) -> tuple[Rule, ...]:
-        self._spend(len(candidates))
-        above = node.above
-        return tuple(
-            rule
-            for rule in candidates
-            if rule.is_sure or (rule.above & above == rule.above and self._applies(rule.selector, node))
-        )
 
     def _applies(self, selector: Selector, node: Node, step: int = 0) -> bool:
         """Whether `selector` matches from its compound `step` outwards, with `node` as the element of that compound."""
