@@ -21,7 +21,9 @@ from websearch_gateway.errors import SearchError, Unavailable
 
 LENGTH_BYTES = 8
 COLLECTION_THRESHOLD = 100_000
-"""The number of new objects that starts a garbage collection."""
+"""The number of new objects that starts a garbage collection. A page makes tens of thousands that live until its end; a
+collection at every 20,000 took a twelfth of its time. The memory of a process is limited anyway.
+"""
 
 NICENESS = 5
 """The niceness of a worker, so that processes that answer calls run before workers that read pages."""
@@ -69,7 +71,13 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     megabytes, resident, seconds, cpu = sys.argv[1:]
     limits = Limits(int(megabytes), int(resident), float(seconds), float(cpu))
-    _restrict(limits.megabytes)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and then closes our input
+    if sys.platform != "win32":
+        import resource
+
+        size = limits.megabytes * 1024 * 1024
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     serve(sys.stdin.buffer, replies, limits)
 
 
@@ -95,21 +103,12 @@ def serve(requests: BinaryIO, replies: BinaryIO, limits: Limits) -> None:
         for part in framed(json.dumps(reply, ensure_ascii=False).encode("utf-8", errors="replace")):
             replies.write(part)
         replies.flush()
-        if first and sys.platform != "win32":
-            os.nice(NICENESS)  # only after the first reply, since a caller waits for the start
         if first:
-            _collect_seldom()
+            if sys.platform != "win32":
+                os.nice(NICENESS)  # only after the first reply, since a caller waits for the start
+            gc.freeze()
+            gc.set_threshold(COLLECTION_THRESHOLD, 20, 20)
         first = False
-
-
-def _collect_seldom() -> None:
-    """Collect garbage less often, and never the objects of the start.
-
-    A page makes tens of thousands of objects that live until its end, and a collection at every 20,000 took a twelfth
-    of its time. The memory of a process is limited anyway.
-    """
-    gc.freeze()
-    gc.set_threshold(COLLECTION_THRESHOLD, 20, 20)
 
 
 def call(function: Callable[..., object], arguments: Sequence[object]) -> dict[str, Any]:
@@ -137,16 +136,6 @@ def _plain(result: Any) -> Any:
 
 def _body(requests: BinaryIO, header: bytes) -> bytes:
     return requests.read(int.from_bytes(header, "big"))
-
-
-def _restrict(megabytes: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and then closes our input
-    if sys.platform != "win32":
-        import resource
-
-        size = megabytes * 1024 * 1024
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _limit_job_time(limits: Limits | None) -> None:

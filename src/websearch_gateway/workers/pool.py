@@ -139,17 +139,18 @@ class Workers:
     async def _ask(self, worker: Worker, request: Sequence[bytes], seconds: float | None) -> dict[str, Any]:
         await worker.ready()
         most = self._limits.seconds if seconds is None else min(seconds, self._limits.seconds)
-        async with _job_time(most):
-            try:
+        message = "The page takes too long to read: more than {:g} s{}."
+        try:
+            async with asyncio.timeout(most):
                 reply: dict[str, Any] = json.loads(await worker.ask(request))
-            except asyncio.IncompleteReadError:
-                await worker.stop()  # killing it could hide why it ended
-                if not worker.took_too_long:
-                    raise
-                message = (
-                    f"The page takes too long to read: more than {self._limits.cpu_seconds:g} s of processor time."
-                )
-                raise SearchFetchError(message, details={"reason": TOO_COSTLY}) from None
+        except TimeoutError:
+            raise SearchTimeoutError(message.format(most, ""), details={"reason": TOO_COSTLY}) from None
+        except asyncio.IncompleteReadError:
+            await worker.stop()  # killing it could hide why it ended
+            if not worker.took_too_long:
+                raise
+            message = message.format(self._limits.cpu_seconds, " of processor time")
+            raise SearchFetchError(message, details={"reason": TOO_COSTLY}) from None
         if reply.get("retire") or worker.worn_out:
             self._retire(worker)
         return reply
@@ -216,17 +217,6 @@ class Workers:
         return worker
 
 
-@asynccontextmanager
-async def _job_time(seconds: float) -> AsyncIterator[None]:
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError:
-        raise SearchTimeoutError(
-            f"The page takes too long to read: more than {seconds:g} s.", details={"reason": TOO_COSTLY}
-        ) from None
-
-
 def _result(reply: dict[str, Any]) -> Any:
     """The result in a reply.
 
@@ -236,16 +226,13 @@ def _result(reply: dict[str, Any]) -> Any:
     """
     if isinstance(error := reply.get("error"), dict):
         message = str(error.get("message"))[:MAX_MESSAGE_CHARS]
-        raise _kind(error.get("kind"))(message, retry_after=error.get("retry_after"), details=error.get("details"))
+        kind = getattr(errors, str(error.get("kind")), None)
+        if not (isinstance(kind, type) and issubclass(kind, Unavailable)):
+            kind = SearchFetchError
+        raise kind(message, retry_after=error.get("retry_after"), details=error.get("details"))
     if "fault" in reply:
         raise SearchFetchError(f"The page could not be read ({str(reply['fault'])[:MAX_MESSAGE_CHARS]}).")
     return reply["result"]
-
-
-def _kind(name: object) -> type[Unavailable]:
-    """The class of an error that a worker may raise."""
-    kind = getattr(errors, str(name), None)
-    return kind if isinstance(kind, type) and issubclass(kind, Unavailable) else SearchFetchError
 
 
 MAX_REPLY_BYTES = 16_000_000
@@ -444,17 +431,13 @@ class FairQueue:
 
     def _grant_turns(self) -> None:
         for job in sorted(self._waiting, key=lambda job: (self._running[job.caller], job.rank)):
-            if self._may_begin(job):
+            if job.large and self._large >= max(1, self._count - 1):
+                continue
+            places = self._count if self._running[job.caller] else self._count + self._extra
+            if self._running.total() < places and not job.turn.done():
                 self._waiting.remove(job)
                 self._running[job.caller] += 1
                 self._large += job.large
                 job.turn.set_result(None)
                 return self._grant_turns()
         return None
-
-    def _may_begin(self, job: _Job) -> bool:
-        if job.large and self._large >= max(1, self._count - 1):
-            return False
-        running = self._running.total()
-        places = self._count if self._running[job.caller] else self._count + self._extra
-        return running < places and not job.turn.done()

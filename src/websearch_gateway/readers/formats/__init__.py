@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -24,24 +24,19 @@ Convert = Callable[[bytes, str, str], Extracted]
 """Converts a body, with its URL and charset, to a title and Markdown. Pure; runs in a worker process."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Later:
-    """A converter in a module beside this one, imported when it is first needed: most workers read only pages."""
-
-    module: str
-    function: str
-
-    def __call__(self, body: bytes, url: str, charset: str) -> Extracted:
-        convert: Convert = getattr(import_module(f"websearch_gateway.readers.formats.{self.module}"), self.function)
-        return convert(body, url, charset)
+def _later(module: str, body: bytes, url: str, charset: str) -> Extracted:
+    """Convert by a module beside this one, which is imported when it is first needed: most workers read only pages."""
+    name, _, function = module.partition(".")
+    found: Extracted = getattr(import_module(f"{__name__}.{name}"), function)(body, url, charset)
+    return found
 
 
 CONVERTERS: Mapping[Kind, Convert] = {
     "html": extract,
-    "pdf": _Later("pdf", "pdf"),
-    "zip": _Later("package", "zipped"),
-    "compound": _Later("package", "compound"),
-    "rtf": _Later("rtf", "rtf"),
+    "pdf": partial(_later, "pdf.pdf"),
+    "zip": partial(_later, "package.zipped"),
+    "compound": partial(_later, "package.compound"),
+    "rtf": partial(_later, "rtf.rtf"),
     "notebook": plain.notebook,
     "mail": plain.mail,
     "feed": plain.feed,
@@ -84,6 +79,11 @@ _DOCUMENTS = (
     *(".pdf", ".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".xlsb", ".xls", ".odt", ".odp", ".ods"),
     *(".epub", ".rtf", ".ipynb", ".eml"),
 )
+_STARTS: Mapping[bytes, Kind] = {
+    b"PK\x03\x04": "zip",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "compound",
+    b"{\\rtf": "rtf",
+}
 _NOTEBOOK = re.compile(rb'"nbformat"\s*:')
 _HEADER = re.compile(rb"^(?:From|To|Date|Subject|Received|Return-Path|Message-ID|MIME-Version|DKIM-Signature): ", re.M)
 LEAST_HEADERS = 3
@@ -133,17 +133,25 @@ def kind_of(fetched: Fetched) -> Kind:
         return "feed"
     if declared in HTML_TYPES:
         return "html" if b"<" in fetched.body else "text"
-    return _by_name(fetched) or _by_content(declared, head)
+    if _JSON_TYPES.fullmatch(declared):
+        return "json"
+    suffix, is_vague = urlsplit(fetched.final_url).path.rpartition(".")[2].lower(), declared in _VAGUE_TYPES
+    if named := _DECLARED.get(declared) or (_SUFFIXES.get(suffix) if is_vague else None):
+        return named
+    if declared == "text/plain":
+        return "text"
+    if not declared.startswith("image/") and _MARKUP.match(head):
+        return "html"
+    if is_vague or _TEXT_TYPES.fullmatch(declared):
+        return "json" if head.lstrip().startswith((b"{", b"[")) else "text"
+    raise unreadable(declared)
 
 
 def _document(body: bytes, declared: str) -> Kind | None:
     """The kind of an office document, notebook or message by its first bytes, or what only these hold."""
-    if body.startswith(b"PK\x03\x04"):
-        return "zip"
-    if body.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
-        return "compound"
-    if body.startswith(b"{\\rtf"):
-        return "rtf"
+    for start, kind in _STARTS.items():
+        if body.startswith(start):
+            return kind
     head, is_vague = body[:SNIFFED_BYTES], declared in _VAGUE_TYPES
     if is_vague or _JSON_TYPES.fullmatch(declared):
         ends = (head, body[-SNIFFED_BYTES:])  # programs write the version of the format first or last
@@ -160,22 +168,6 @@ def _is_binary(body: bytes, declared: str) -> bool:
     found = len(sample) - len(sample.translate(None, _BINARY_BYTES))
     allowed = 0 if declared in _VAGUE_TYPES and declared != "text/plain" else len(sample) // MOST_BINARY
     return found > allowed or b"\0" in sample
-
-
-def _by_name(fetched: Fetched) -> Kind | None:
-    if _JSON_TYPES.fullmatch(fetched.content_type):
-        return "json"
-    suffix = urlsplit(fetched.final_url).path.rpartition(".")[2].lower()
-    by_suffix = _SUFFIXES.get(suffix) if fetched.content_type in _VAGUE_TYPES else None
-    return _DECLARED.get(fetched.content_type, by_suffix)
-
-
-def _by_content(declared: str, head: bytes) -> Kind:
-    if declared != "text/plain" and not declared.startswith("image/") and _MARKUP.match(head):
-        return "html"
-    if _TEXT_TYPES.fullmatch(declared) or declared in _VAGUE_TYPES:
-        return "json" if declared != "text/plain" and head.lstrip().startswith((b"{", b"[")) else "text"
-    raise unreadable(declared)
 
 
 def unreadable(content_type: str) -> SearchFetchError:

@@ -20,6 +20,7 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _VAL = f"{W}val"
+_MARKS = {"b": "strong", "i": "em", "strike": "del"}
 _SMALL = 4
 """Text of at most this size (half points) is not read by people."""
 _BODY_TEXT = 9
@@ -112,7 +113,9 @@ class _Reader:
             size = _value(properties, "sz")
             if _is_on(properties.find(f"{W}vanish")) or (size and _number(size, _SMALL + 1) <= _SMALL):
                 return
-            marks = (*marks, *self._marks(properties))
+            code = _CODE_WORDS.search(self.styles[_value(properties, "rStyle")].name)
+            on = (mark for name, mark in _MARKS.items() if _is_on(properties.find(W + name)))
+            marks = (*marks, *(("code",) if code else ()), *on)
         for element in run:
             tag = element.tag
             if tag == f"{W}t":
@@ -131,14 +134,6 @@ class _Reader:
                 later += (box for box in boxes if next(box.iterancestors(_FALLBACK), None) is None)
                 later += embedded(element, self.relations)
                 yield picture(element, self.relations), ()
-
-    def _marks(self, properties: Any) -> Iterator[str]:
-        style = self.styles[_value(properties, "rStyle")]
-        if _CODE_WORDS.search(style.name):
-            yield "code"
-        for name, mark in (("b", "strong"), ("i", "em"), ("strike", "del")):
-            if _is_on(properties.find(W + name)):
-                yield mark
 
     def _rows(self, table: Any) -> Iterator[list[Cell]]:
         """The cells of each row: the element, the columns that it spans, and "above" if it continues the one above."""
@@ -275,10 +270,9 @@ Place = tuple[int, int]
 
 @dataclass(slots=True)
 class _Slides:
-    """Reads the slides of one presentation. `layouts` holds the places of the placeholders in the layouts seen."""
+    """Reads the slides of one presentation."""
 
     package: Package
-    layouts: dict[str, dict[str, Place]] = field(default_factory=dict)
 
     def write(self, part: str, number: int, builder: Builder) -> bool:
         """Write a slide; returns whether it is shown."""
@@ -289,34 +283,18 @@ class _Slides:
         if root.get("show") in ("0", "false"):
             return False
         shapes = list(_shapes(tree))
-        title = next((one for one in shapes if _placeholder(one)[0] in _TITLES), None)
+        title = next((one for one in shapes if _placeholder(one) in _TITLES), None)
         words = "" if title is None else " ".join(_words(title).split())
         builder.text(builder.block("h2"), words or f"Slide {number}")
         relations = self.package.relations(part)
-        rest = [one for one in shapes if one is not title and _placeholder(one)[0] not in _REPEATED]
-        for shape in self._in_order(rest, relations):
-            self._shape(shape, relations, builder)
+        rest = [one for one in shapes if one is not title and _placeholder(one) not in _REPEATED]
+        places: list[Place] = []  # from top to bottom; a shape whose place is unknown stays behind the one before it
+        for one in rest:
+            places.append(_place(one) or (places[-1] if places else (0, 0)))
+        for at in sorted(range(len(rest)), key=lambda at: (places[at], at)):
+            self._shape(rest[at], relations, builder)
         self._notes(relations, builder)
         return True
-
-    def _in_order(self, shapes: list[Any], relations: dict[str, tuple[str, str]]) -> list[Any]:
-        """The shapes from top to bottom; one whose place is unknown stays behind the shape before it."""
-        places = [_place(one) for one in shapes]
-        if any(places) and not all(places):
-            known = self._layout(relations)
-            places = [place or known.get(_placeholder(shape)[1]) for place, shape in zip(places, shapes, strict=True)]
-        keys: list[Place] = []
-        for place in places:
-            keys.append(place or (keys[-1] if keys else (0, 0)))
-        return [shapes[at] for at in sorted(range(len(shapes)), key=lambda at: (keys[at], at))]
-
-    def _layout(self, relations: dict[str, tuple[str, str]]) -> dict[str, Place]:
-        part = next((target for kind, target in relations.values() if kind == "slideLayout"), "")
-        if part not in self.layouts:
-            root = self.package.xml(part)
-            shapes = root.iter(f"{_P}sp") if root is not None else ()
-            self.layouts[part] = {_placeholder(one)[1]: place for one in shapes if (place := _place(one))}
-        return self.layouts[part]
 
     def _shape(self, shape: Any, relations: dict[str, tuple[str, str]], builder: Builder) -> None:
         table = next(shape.iter(f"{A}tbl"), None)
@@ -330,7 +308,7 @@ class _Slides:
             builder.text(builder.block("p"), name)
         body = shape.find(f"{_P}txBody")
         if body is not None:
-            kind = _placeholder(shape)[0]
+            kind = _placeholder(shape)
             several = len(body.findall(f"{A}p")) > 1
             _paragraphs(body, builder, is_list=several and kind in ("body", "obj"))
 
@@ -340,7 +318,7 @@ class _Slides:
         bodies = [
             one.find(f"{_P}txBody")
             for one in (root.iter(f"{_P}sp") if root is not None else ())
-            if _placeholder(one)[0] not in _REPEATED
+            if _placeholder(one) not in _REPEATED
         ]
         written = [one for one in bodies if one is not None and _words(one).strip()]
         if written:
@@ -374,13 +352,10 @@ def _shapes(tree: Any, depth: int = 0) -> Iterator[Any]:
             yield from _shapes(one, depth + 1)
 
 
-def _placeholder(shape: Any) -> tuple[str, str]:
-    """The type of a placeholder, and its key in the layout; empty for other shapes."""
+def _placeholder(shape: Any) -> str:
+    """The type of a placeholder; "" for other shapes."""
     found = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
-    if found is None:
-        return "", ""
-    kind = found.get("type", "obj")
-    return kind, found.get("idx") or kind
+    return "" if found is None else found.get("type", "obj")
 
 
 def _place(shape: Any) -> Place | None:

@@ -311,7 +311,10 @@ def epub(package: Package) -> Extracted:
     texts = [f"**Authors:** {', '.join(filter(None, authors))}"] if any(authors) else []
     if description := _words(root, "description"):
         texts.append(tree_to_markdown(parse_html(description)))
-    chapters = (_chapter(package.read(name)) for name in islice(_spine(root, part), MOST_CHAPTERS))
+    items = {one.get("id", ""): one for one in root.iter(f"{_OPF}item")}
+    named = dict.fromkeys(one.get("idref", "") for one in islice(root.iter(f"{_OPF}itemref"), MOST_CHAPTERS))
+    spine = (items[name] for name in named if name in items and "nav" not in items[name].get("properties", "").split())
+    chapters = (_chapter(package.read(inside(part, item.get("href", "")))) for item in spine)
     markdown = "\n\n".join(until_too_long(text for text in (*texts, *chapters) if text))
     return Extracted(_words(root, "title"), markdown, _words(root, "date")[:10] or None)
 
@@ -319,15 +322,6 @@ def epub(package: Package) -> Extracted:
 def _words(root: Any, name: str) -> str:
     found = next(root.iter(_DC + name), None)
     return "" if found is None else " ".join("".join(found.itertext()).split())
-
-
-def _spine(root: Any, part: str) -> Iterator[str]:
-    """The parts with the chapters, in reading order, each once."""
-    items = {one.get("id", ""): one for one in root.iter(f"{_OPF}item")}
-    for name in dict.fromkeys(one.get("idref", "") for one in root.iter(f"{_OPF}itemref")):
-        item = items.get(name)
-        if item is not None and "nav" not in item.get("properties", "").split():
-            yield inside(part, item.get("href", ""))
 
 
 def _chapter(xhtml: bytes) -> str:

@@ -311,7 +311,13 @@ def _filled(grid: Grid, words: Sequence[Word]) -> tuple[list[list[str]], list[Wo
     texts: dict[tuple[int, int], list[Word]] = {}
     for place, found in cells.items():
         texts.setdefault(merged[place], []).extend(found)
-    written = {place: _text(found) for place, found in texts.items()}
+    written = {}
+    for place, found in texts.items():
+        lines: dict[int, list[Word]] = {}
+        for word in found:
+            lines.setdefault(round(word.y / (word.size / 2)), []).append(word)
+        ordered = (word.text for _, line in sorted(lines.items(), reverse=True) for word in sorted(line))
+        written[place] = " ".join(ordered)
     rows = [[written.get(merged[row, column], "") for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
     return [row for row in rows if any(row)], outside
 
@@ -328,14 +334,6 @@ def _merged(grid: Grid) -> dict[tuple[int, int], tuple[int, int]]:
             else:
                 first[row, column] = (row, column)
     return first
-
-
-def _text(words: Sequence[Word]) -> str:
-    lines: dict[int, list[Word]] = {}
-    for word in words:
-        lines.setdefault(round(word.y / (word.size / 2)), []).append(word)
-    ordered = [word for _, line in sorted(lines.items(), reverse=True) for word in sorted(line)]
-    return " ".join(word.text for word in ordered)
 
 
 def aligned(rows: Sequence[Sequence[Segment]]) -> Iterator[tuple[int, int, tuple[tuple[str, ...], ...]]]:

@@ -52,12 +52,9 @@ def json_text(body: bytes, url: str, charset: str) -> Extracted:
         indented = "".join(until_too_long(json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value)))
     except (ValueError, RecursionError):
         return text(body, url, charset)
-    return Extracted(_named(value), f"```json\n{indented}\n```", None)
-
-
-def _named(value: Any) -> str:
     names = (value.get(key) for key in ("title", "name")) if isinstance(value, dict) else ()
-    return next((" ".join(name.split()) for name in names if isinstance(name, str)), "")
+    title = next((" ".join(name.split()) for name in names if isinstance(name, str)), "")
+    return Extracted(title, f"```json\n{indented}\n```", None)
 
 
 def csv_table(body: bytes, url: str, charset: str) -> Extracted:
@@ -277,19 +274,18 @@ def parse_feed(body: bytes, charset: str = "utf-8") -> Feed:
         raise SearchFetchError("The feed is neither RSS nor Atom.")
     about = next((child for child in root if _tag(child) == "channel"), root)
     found = (element for element in root.iter() if _tag(element) in ("item", "entry"))
-    entries = tuple(map(_entry, islice(found, MOST_ENTRIES)))
+    entries = tuple(
+        Entry(
+            title=_first_of(one, "title"),
+            link=_link(one),
+            author=", ".join(_each(one, "creator", "author")),
+            date=_day_of(_first_of(one, "pubdate", "published", "date", "updated")),
+            body=_html(one, "encoded", "content", "description", "summary"),
+        )
+        for one in islice(found, MOST_ENTRIES)
+    )
     return Feed(
         _first_of(about, "title"), _first_of(about, "description", "subtitle"), entries, any(True for _ in found)
-    )
-
-
-def _entry(element: Any) -> Entry:
-    return Entry(
-        title=_first_of(element, "title"),
-        link=_link(element),
-        author=", ".join(_each(element, "creator", "author")),
-        date=_day_of(_first_of(element, "pubdate", "published", "date", "updated")),
-        body=_html(element, "encoded", "content", "description", "summary"),
     )
 
 

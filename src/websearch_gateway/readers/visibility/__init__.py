@@ -110,8 +110,8 @@ _Place = tuple[Node | None, _State]
 
 
 class _Survey:
-    """What is hidden in a tree. `texts` and `tails` hold elements whose own text, or the text after them, is invisible;
-    hidden elements in `spared` count as visible.
+    """What is hidden in a tree. `blind` holds the elements whose `text`, `tail` or `alt` is invisible; hidden elements in
+    `spared` count as visible.
 
     Only suspects are looked at, and on their account the elements around them. Text outside of all suspects is visible.
     """
@@ -119,15 +119,13 @@ class _Survey:
     def __init__(self, tree: HtmlElement, suspects: list[HtmlElement], styles: Styles, spared: Set[object]) -> None:
         self.hidden: list[HtmlElement] = []
         self.noscripts: list[HtmlElement] = []
-        self.texts: list[HtmlElement] = []
-        self.tails: list[HtmlElement] = []
-        self.alts: list[HtmlElement] = []
+        self.blind: list[tuple[HtmlElement, str]] = []
         self._tree = tree
         self._styles = styles
         self._spared = spared
         self._steps: dict[tuple[_State, Declared], _State] = {}
         self._places: dict[HtmlElement | None, _Place | None] = {tree.getparent(): (None, _State(styles.outer))}
-        self._blind: list[HtmlElement] = []
+        self._outermost: list[HtmlElement] = []
         for element in suspects:
             self._place(element)
         self._note_blind()
@@ -147,7 +145,7 @@ class _Survey:
     def visible_chars(self) -> int:
         """The number of visible characters in the tree."""
         unseen = sum(self.sizes) + sum(map(text_chars, (*self.noscripts, *self._tree.iter("head"))))
-        blind = [element.text for element in self.texts] + [element.tail for element in self.tails]
+        blind = (getattr(element, part) for element, part in self.blind if part != "alt")
         return text_chars(self._tree) - unseen - sum(map(_chars, blind))
 
     def _place(self, element: HtmlElement) -> _Place | None:
@@ -165,16 +163,16 @@ class _Survey:
     def _note_blind(self) -> None:
         """Note the texts and descriptions in the elements that make them invisible."""
         seen: set[HtmlElement] = set()
-        for outermost in self._blind:
+        for outermost in self._outermost:
             for element in outermost.iter() if outermost not in seen else ():
                 seen.add(element)
                 if element is not outermost and self._is_blind(element.getparent()) and _has_text(element.tail):
-                    self.tails.append(element)
+                    self.blind.append((element, "tail"))
                 if isinstance(element.tag, str) and self._is_blind(element):
                     if _has_text(element.text):
-                        self.texts.append(element)
+                        self.blind.append((element, "text"))
                     if element.get("alt"):
-                        self.alts.append(element)
+                        self.blind.append((element, "alt"))
 
     def _is_blind(self, element: HtmlElement) -> bool:
         place = self._place(element)
@@ -198,7 +196,7 @@ class _Survey:
         if state is None:
             return None
         if state.blind and not outer.blind:
-            self._blind.append(element)
+            self._outermost.append(element)
         return node, state
 
     def _surveyed(self, node: Node, declared: Declared, outer: _State, *, is_special: bool) -> _State | None:
@@ -223,7 +221,7 @@ class _Survey:
         text_style = outer.text_style.within(declared.style)
         state = _State(text_style, variables, text_style.is_invisible, opened, outer.judged or folded)
         if "alt" in node.attributes and not state.blind and _has_told_too_much(element):
-            self.alts.append(element)
+            self.blind.append((element, "alt"))
         if state.like(outer):
             state = outer
         if not (is_special or shut or unseen) and len(self._steps) < MAX_STEPS:
@@ -232,28 +230,25 @@ class _Survey:
 
     def _is_shut(self, node: Node) -> bool:
         element = node.element
-        if element.get("hidden", "until-found") != "until-found" or element.get("popover") is not None:
-            return True
-        if CLOSED_CLASS in self._styles.unseen & node.name.keys and not _SHOWN_ON_SCREEN.search(
-            element.get("class", "")
-        ):
-            return True
-        return node.name.tag == "dialog" and element.get("open") is None
+        unshown = CLOSED_CLASS in self._styles.unseen & node.name.keys
+        return (
+            element.get("hidden", "until-found") != "until-found"
+            or element.get("popover") is not None
+            or (unshown and not _SHOWN_ON_SCREEN.search(element.get("class", "")))
+            or (node.name.tag == "dialog" and element.get("open") is None)
+        )
 
     def _is_unseen(self, node: Node, declared: Declared) -> bool:
         element, tag = node.element, node.name.tag
-        if tag in _UNSEEN_TAGS:
-            return True
-        if tag == "title" and node.parent is not None:  # of an SVG; the page's own title is in its head
-            return True
-        if tag == "rp" and not is_short(element, MAX_BRACKET_CHARS):
-            return True
-        if tag == "svg" and "0" in (element.get("width"), element.get("height")):
-            return True
         unseen = self._styles.unseen & node.name.keys - {CLOSED_CLASS}
-        if unseen and not declared.style.keys() >= {"clip", "position"}:
-            return True
-        return declared.is_buried
+        return (
+            tag in _UNSEEN_TAGS
+            or (tag == "title" and node.parent is not None)  # of an SVG; the page's own title is in its head
+            or (tag == "rp" and not is_short(element, MAX_BRACKET_CHARS))
+            or (tag == "svg" and "0" in (element.get("width"), element.get("height")))
+            or (bool(unseen) and not declared.style.keys() >= {"clip", "position"})
+            or declared.is_buried
+        )
 
 
 def _suspects(styles: Styles) -> list[HtmlElement]:
@@ -283,15 +278,12 @@ def _erase(survey: _Survey) -> list[str]:
     for element in survey.hidden:
         removed.append(" ".join(" ".join(pieces(element)).split()))
         element.clear(keep_tail=True)
-    for element in survey.texts:
-        removed.append(element.text)
-        element.text = None
-    for element in survey.tails:
-        removed.append(element.tail)
-        element.tail = None
-    for element in survey.alts:
-        removed.append(element.get("alt"))
-        element.set("alt", "")
+    for element, part in survey.blind:
+        removed.append(element.get("alt") if part == "alt" else getattr(element, part))
+        if part == "alt":
+            element.set("alt", "")
+        else:
+            setattr(element, part, None)
     return [text for text in removed if text]
 
 
@@ -401,21 +393,15 @@ MAX_VALUE_CHARS = 300
 
 def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
     """The style with its variables substituted, and all variables that its children inherit."""
-    if not style:
-        return style, inherited
     own = {name: value for name, value in style.items() if name.startswith("--")}
     known = {**inherited, **own} if own else inherited
-    if not any("var(" in value for value in style.values()):
-        return style, known
-    return {name: value if name in own else _filled(value, known) for name, value in style.items()}, known
 
+    def filled(value: str) -> str:
+        for _ in range(MAX_ROUNDS if "var(" in value else 0):
+            before = value
+            value = VARIABLE.sub(lambda var: known.get(var[1], var[2] if var[2] is not None else var[0]).strip(), value)
+            if value == before or len(value) > MAX_VALUE_CHARS:
+                return value[:MAX_VALUE_CHARS]
+        return value
 
-def _filled(value: str, known: Style) -> str:
-    def substitute(var: re.Match[str]) -> str:
-        return known.get(var[1], var[2] if var[2] is not None else var[0]).strip()
-
-    for _ in range(MAX_ROUNDS):
-        before, value = value, VARIABLE.sub(substitute, value)
-        if value == before or len(value) > MAX_VALUE_CHARS:
-            break
-    return value[:MAX_VALUE_CHARS]
+    return {name: value if name in own else filled(value) for name, value in style.items()}, known

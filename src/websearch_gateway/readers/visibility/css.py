@@ -38,9 +38,9 @@ _SKIPPED = None
 
 _SAME_AS = {
     "background-color": "background",
+    "block-size": "height",
+    "inline-size": "width",
     **dict.fromkeys(("overflow-x", "overflow-y", "overflow-block", "overflow-inline"), "overflow"),
-    **dict.fromkeys(("max-height", "block-size", "max-block-size"), "height"),
-    **dict.fromkeys(("max-width", "inline-size", "max-inline-size"), "width"),
     **dict.fromkeys(("inset-inline", "inset-inline-start"), "left"),
     **dict.fromkeys(("inset-block", "inset-block-start"), "top"),
     **dict.fromkeys(("margin-inline", "margin-inline-start"), "margin-left"),
@@ -48,13 +48,7 @@ _SAME_AS = {
     "inset-inline-end": "right",
     "inset-block-end": "bottom",
     "padding-block": "padding-top",
-    "-webkit-mask": "mask-image",
-    "-webkit-mask-image": "mask-image",
     "mask": "mask-image",
-    "-webkit-transform": "transform",
-    "-webkit-clip-path": "clip-path",
-    "-webkit-background-clip": "background-clip",
-    "-webkit-text-fill-color": "text-fill-color",
 }
 _PROPERTIES = frozenset(
     {
@@ -148,6 +142,7 @@ def declarations(body: str) -> tuple[Declaration, ...]:
     text = unescape(_COMMENT.sub(" ", body)).lower()
     found = []
     for name, value in _DECLARATION.findall(text):
+        name = name.removeprefix("-webkit-").removeprefix("max-")
         name = _SAME_AS.get(name, name)
         if name in _PROPERTIES or name.startswith("--"):
             bare = _IMPORTANT.sub("", value.strip())

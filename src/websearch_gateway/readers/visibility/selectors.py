@@ -119,17 +119,11 @@ class Compound:
     def _inner(self) -> tuple[Compound, ...]:
         return (*self.negated, *chain.from_iterable(self.among))
 
-    def conditions(self) -> Iterator[Condition]:
-        """All its conditions on attributes, also those in its brackets."""
-        yield from self.attributes
+    def parts(self) -> Iterator[Compound]:
+        """It, and the compounds in its brackets."""
+        yield self
         for other in self._inner:
-            yield from other.conditions()
-
-    def mentioned(self) -> Iterator[str]:
-        """All keys that it mentions, also those in its brackets."""
-        yield from self.keys
-        for other in self._inner:
-            yield from other.mentioned()
+            yield from other.parts()
 
     @property
     def key(self) -> str:
@@ -493,11 +487,10 @@ class Styles:
         if any(key[0] != "[" and key not in self._present for one in selector.compounds for key in one.keys):
             return
         above = 0
-        for compound in selector.compounds:
-            mentioned = set(compound.mentioned())
-            self._mentioned |= mentioned
-            self._has_ids = self._has_ids or any(name[0] == "#" for name in mentioned)
-            for condition in compound.conditions():
+        for part in (part for compound in selector.compounds for part in compound.parts()):
+            self._mentioned |= part.keys
+            self._has_ids = self._has_ids or any(name[0] == "#" for name in part.keys)
+            for condition in part.attributes:
                 self._conditions[condition[0]].add(condition)
         for compound in filter(lambda one: one.key, selector.above):
             above |= self._bits.setdefault(compound.key, 1 << len(self._bits) % _BITS)
