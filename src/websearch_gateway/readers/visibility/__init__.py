@@ -110,7 +110,7 @@ _Place = tuple[Node | None, _State]
 
 
 class _Survey:
-    """What is hidden in a tree. `blind` holds the elements whose `text`, `tail` or `alt` is invisible; hidden elements in
+    """What is hidden in a tree. `blind` holds elements whose `text`, `tail` or `alt` is invisible; hidden elements in
     `spared` count as visible.
 
     Only suspects are looked at, and on their account the elements around them. Text outside of all suspects is visible.
