@@ -9,7 +9,7 @@ import asyncio
 
 import pytest
 
-from websearch_gateway.admin import maintenance, operations
+from websearch_gateway import admin
 from websearch_gateway.pipeline import fallback, web_search
 from websearch_gateway.upstream import ledger, race
 from websearch_gateway.upstream.health import BestEffort
@@ -34,9 +34,9 @@ def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
         (web_search, "PAGE_SECONDS"),
         (web_search, "GRACE_SECONDS"),
         (ledger, "_STATE_SECONDS"),
-        (operations, "_STATE_SECONDS"),
-        (maintenance, "COUNTING_SECONDS"),
-        (operations, "PROBE_SECONDS"),
+        (admin, "_STATE_SECONDS"),
+        (admin, "COUNTING_SECONDS"),
+        (admin, "PROBE_SECONDS"),
     ):
         monkeypatch.setattr(module, name, 60.0)
     wait_for_state(monkeypatch, 60.0)

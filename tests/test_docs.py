@@ -34,7 +34,7 @@ FOREIGN = {
 }
 """Fields and foreign names that look like a module of ours and its symbol."""
 NOT_KEPT = {"functions/venv", "functions/package/", "functions/.env", "text/markdown"}
-STATE_KEYS = {"cache/epoch", "cache/near/", "cache/exact/"}
+STATE_KEYS = {"cache/near/", "cache/exact/"}
 
 
 def _files() -> list[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings import MOST_FILE_BYTES, Settings, config_path, load_settings
+from websearch_gateway.settings import Settings, config_path, load_settings
 from websearch_gateway.settings.groups import BUILT_IN_ROUTES, TOOLSETS
 from websearch_gateway.text import query
 
@@ -76,10 +75,9 @@ def test_the_error_lists_unknown_names_in_the_file_without_their_values(file: Pa
         b"\xff\xfe",
         b"a = " + b"[" * 5_000,
         b"a = " + b"9" * 5_000,
-        b"#" * (MOST_FILE_BYTES + 1),
         None,
     ],
-    ids=["no quotes", "cut short", "no text", "nested deeply", "a long number", "a large file", "a folder"],
+    ids=["no quotes", "cut short", "no text", "nested deeply", "a long number", "a folder"],
 )
 def test_the_error_names_an_unreadable_file_without_its_content(file: Path, content: bytes | None) -> None:
     file.mkdir() if content is None else file.write_bytes(content)
@@ -89,18 +87,11 @@ def test_the_error_names_an_unreadable_file_without_its_content(file: Path, cont
     assert len(message.splitlines()) == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
-def test_a_settings_file_without_an_end_is_refused(file: Path) -> None:
-    os.mkfifo(file)
-    for path in (file, Path("/dev/zero"), Path("/dev/null")):
-        assert refusal(path) == f"The settings file {path} cannot be read: it is not a regular file."
-
-
 def test_names_of_a_file_cannot_reach_the_terminal_as_commands(file: Path) -> None:
     file.write_text("\n".join(f'"\\u001b[3{number}m" = 1' for number in range(30)))
     message = refusal(file)
     assert message.isprintable()
-    assert message.endswith(" and 20 more.")
+    assert len(message) < 300
 
 
 def test_the_users_own_file_is_skipped_with_a_warning_if_it_cannot_be_read(
@@ -166,36 +157,23 @@ def test_lists_are_written_with_commas_or_as_toml(file: Path, monkeypatch: pytes
     ("written", "servers"),
     [
         ("polymarket:markets, google-news-rss:feeds", {"polymarket": "markets", "google-news-rss": "feeds"}),
-        ("Polymarket", {"polymarket": ""}),
+        ("Polymarket", {"polymarket": "polymarket"}),
         ("google-news-rss:my:feeds", {"google-news-rss": "my:feeds"}),
         (" None ", {}),
-        ('{"polymarket": {"server": "markets"}}', {"polymarket": "markets"}),
     ],
 )
 def test_routes_are_pairs_of_a_route_and_its_server(
     monkeypatch: pytest.MonkeyPatch, written: str, servers: dict[str, str]
 ) -> None:
     monkeypatch.setenv("ROUTES", written)
-    routes = load_settings().routes
-    assert {name: route.server for name, route in routes.items() if route.enabled} == servers
-    assert set(BUILT_IN_ROUTES) == set(routes) or written.startswith("{")
+    assert {name: server for name, server in load_settings().routes.items() if server} == servers
 
 
 def test_the_settings_know_the_built_in_routes_by_name() -> None:
     assert tuple(query.BUILT_IN_ROUTES) == BUILT_IN_ROUTES
 
 
-def test_a_route_of_the_file_names_its_server_in_its_table(file: Path) -> None:
-    file.write_text('[routes.polymarket]\nserver = "markets"\n[routes.tickets]\npatterns = ["t-1"]\nserver = "jira"\n')
-    assert {name: route.server for name, route in load_settings(file).routes.items()} == {
-        "polymarket": "markets",
-        "tickets": "jira",
-    }
-
-
-@pytest.mark.parametrize(
-    ("written", "told"), [("sports:x", "names an unknown route; choose from polymarket"), ("{", "is not JSON")]
-)
+@pytest.mark.parametrize(("written", "told"), [("sports:x", "names an unknown route; choose from polymarket")])
 def test_an_unknown_route_is_refused(monkeypatch: pytest.MonkeyPatch, written: str, told: str) -> None:
     monkeypatch.setenv("ROUTES", written)
     assert f"ROUTES: {told}" in refusal()

@@ -26,14 +26,10 @@ START = {
 }
 """The settings for a first day, in the order in which somebody needs them."""
 
-FOOT = """
-[guard.md](guard.md#routing) shows what the settings file can do with routes.
-"""
-
 
 def table() -> str:
     """The whole document."""
-    return HEAD + _start() + "".join(map(_section, GROUPS)) + FOOT
+    return HEAD + _start() + "".join(map(_section, GROUPS))
 
 
 def _start() -> str:

@@ -16,7 +16,6 @@ The class of an error decides the policy, so the fallback never inspects message
     |   |-- SearchProviderParseError   PARSE           a reply is not what the vendor documents
     |   |-- NotAsked                   PROVIDER        an upstream with an open circuit, or no turn in time
     |   |   `-- SearchBudgetError      BUDGET          the day's budget does not cover it; a free one may serve
-    |   |-- EngineNotConfigured        NOT_CONFIGURED  an answer engine has no key; another one serves
     |   `-- StateUnavailable           PROVIDER        the shared state cannot be reached; continue without it
     `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt (the common
                                                        code if all failed alike: RATE_LIMIT, TIMEOUT, BUDGET ...)
@@ -166,10 +165,6 @@ class NotAsked(Unavailable):
 
 class SearchBudgetError(NotAsked, code="BUDGET"):
     """The day's budget does not cover a call of this upstream. A free one may serve."""
-
-
-class EngineNotConfigured(Unavailable, code="NOT_CONFIGURED"):
-    """An answer engine has no key. The caller sees no error as long as another engine can serve."""
 
 
 class StateUnavailable(Unavailable, code="PROVIDER"):

@@ -122,6 +122,13 @@ Freshness = Literal["day", "week", "month", "year"]
 MOST_DOMAINS = 150
 """Domains in one list of a request."""
 
+LONGEST_QUERY = 400
+"""Characters of a question."""
+
+MOST_SOURCES, MOST_RESULTS, MOST_QUERIES = 8, 50, 20
+"""What a call may ask for: pages to cite, results or passages, and queries."""
+
+MOST_FRESH_HOURS = 168
 LAST_PAGE = 10
 """The last page of results that a `WebSearchRequest` may ask for."""
 
@@ -169,9 +176,11 @@ UnwantedDomains = Annotated[tuple[str, ...], argument("Leave these out.", maxIte
 class SearchRequest:
     """A question before the guard has checked it. `verify_citations`: None is the operator's choice."""
 
-    query: Annotated[str, argument("The question.", minLength=1, maxLength=400)]
-    max_results: Annotated[int, argument("The most sources to cite.", minimum=1, maximum=8)] = 5
-    freshness_hours: Annotated[int | None, argument("How old results may be.", minimum=1, maximum=168)] = None
+    query: Annotated[str, argument("The question.", minLength=1, maxLength=LONGEST_QUERY)]
+    max_results: Annotated[int, argument("The most sources to cite.", minimum=1, maximum=MOST_SOURCES)] = 5
+    freshness_hours: Annotated[int | None, argument("How old results may be.", minimum=1, maximum=MOST_FRESH_HOURS)] = (
+        None
+    )
     region: Region = None
     include_domains: Annotated[tuple[str, ...], argument("Search only these domains.", maxItems=MOST_DOMAINS)] = ()
     exclude_domains: UnwantedDomains = ()
@@ -183,8 +192,8 @@ class SearchRequest:
 class WebSearchRequest:
     """A request for results with their pages. Without `read_pages` the snippet replaces the page."""
 
-    query: Annotated[str, argument("What to find.", minLength=1, maxLength=400)]
-    num_results: Annotated[int, argument("The most pages.", name="maxResults", minimum=1, maximum=50)] = 3
+    query: Annotated[str, argument("What to find.", minLength=1, maxLength=LONGEST_QUERY)]
+    num_results: Annotated[int, argument("The most pages.", name="maxResults", minimum=1, maximum=MOST_RESULTS)] = 3
     providers: Annotated[
         tuple[str, ...], argument("Ask only these, in this order, such as brave. Default: all configured.", maxItems=20)
     ] = ()
@@ -208,9 +217,16 @@ class RawSearchRequest:
 
     queries: Annotated[
         tuple[str, ...],
-        argument("One query, or up to 20.", name="query", or_one=True, minLength=1, maxLength=400, maxItems=20),
+        argument(
+            "One query, or up to 20.",
+            name="query",
+            or_one=True,
+            minLength=1,
+            maxLength=LONGEST_QUERY,
+            maxItems=MOST_QUERIES,
+        ),
     ]
-    results_per_query: Annotated[int, argument("The most items.", minimum=1, maximum=50)] = 10
+    results_per_query: Annotated[int, argument("The most items.", minimum=1, maximum=MOST_RESULTS)] = 10
     region: Region = None
     language: Language = None
     safe_search: Annotated[SafeSearch | None, argument("Default: the operator's.")] = None
@@ -235,10 +251,11 @@ class PassagesRequest:
 
     url: Annotated[str, argument("An http(s) URL.")]
     queries: Annotated[
-        tuple[str, ...], argument("What to look for: a question, or up to 20.", name="query", or_one=True, maxItems=20)
+        tuple[str, ...],
+        argument("What to look for: a question, or up to 20.", name="query", or_one=True, maxItems=MOST_QUERIES),
     ]
     force_refresh: Annotated[bool, argument("true: ask the site again.")] = False
-    max_results: Annotated[int, argument("The most passages per query.", minimum=1, maximum=50)] = 8
+    max_results: Annotated[int, argument("The most passages per query.", minimum=1, maximum=MOST_RESULTS)] = 8
     include_metadata: Annotated[bool, argument("true: add facts about the page.")] = False
 
 
@@ -612,45 +629,3 @@ class StateProblem:
 
     def __str__(self) -> str:
         return f"{self.finding} {self.remedy}"
-
-
-__all__ = [
-    "DIRECT",
-    "LOCAL",
-    "LONGEST_URL",
-    "Answer",
-    "AppliedFilters",
-    "AskedUpstream",
-    "Bill",
-    "Call",
-    "Caller",
-    "Capabilities",
-    "ContentRequest",
-    "Deadline",
-    "Fallback",
-    "Freshness",
-    "Gathered",
-    "Hit",
-    "HttpRequest",
-    "OneTask",
-    "Page",
-    "Passage",
-    "PassagesRequest",
-    "Progress",
-    "RawSearchRequest",
-    "SafeSearch",
-    "SearchQuery",
-    "SearchRequest",
-    "SearchResults",
-    "Source",
-    "Span",
-    "StateEntry",
-    "StateProblem",
-    "StateUsage",
-    "Support",
-    "TokenUsage",
-    "Topic",
-    "Watch",
-    "WebSearchRequest",
-    "no_progress",
-]

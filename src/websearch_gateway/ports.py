@@ -20,13 +20,11 @@ from websearch_gateway.models import (
     Hit,
     HttpRequest,
     Page,
-    Progress,
     SearchQuery,
     SearchResults,
     StateEntry,
     StateProblem,
     StateUsage,
-    no_progress,
 )
 
 T = TypeVar("T")
@@ -280,7 +278,10 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class State(Protocol):
-    """Five verbs for all shared state. Keys are `kind/rest`; values are bytes; times are seconds.
+    """Five verbs for all shared state. Times are seconds.
+
+    Keys are `kind/rest`, at most 500 characters of ASCII. Values are bytes; a backend may leave out one of more than
+    900,000.
 
     Backends inherit from it. They never return expired entries, even if the backend has not deleted them yet.
 
@@ -336,23 +337,3 @@ class State(Protocol):
     async def close(self) -> None:
         """Release files, sockets and threads. Idempotent."""
         ...
-
-
-__all__ = [
-    "AnswerEngine",
-    "Composer",
-    "Embedder",
-    "Gather",
-    "HostedEngine",
-    "Layer",
-    "Progress",
-    "Provider",
-    "Reader",
-    "Searcher",
-    "State",
-    "Upstream",
-    "Workers",
-    "no_progress",
-    "quota_spent",
-    "through",
-]

@@ -627,18 +627,13 @@ class ToolStats(WireModel):
 
 
 class DayStats(WireModel):
-    """One day (UTC) of all processes: costs and savings (USD), calls and latencies.
-
-    Latencies are rounded up to the next bound of the histogram.
-    """
+    """One day (UTC) of all processes: costs and savings (USD), and paid calls."""
 
     day: str = ""
     usd: float = 0.0
     saved_usd: float = 0.0
     by_provider: dict[str, float] = Field(default_factory=dict)
     calls_by_provider: dict[str, int] = Field(default_factory=dict)
-    calls: int = 0
-    latency_ms: Latency = Latency()
 
 
 class ServerStats(WireModel):
@@ -662,24 +657,20 @@ class ServerStats(WireModel):
 class MigrateResult(WireModel):
     """The result of `cache_migrate`.
 
-    `copied` counts values and `counters` counters; all were read back from the target. `already_there` counts counters
-    that the target had already, `expired` entries that expired during the run. `resumed`: an earlier run was
-    interrupted, and the entries that it copied are not counted again.
+    `copied` counts entries that were read back from the target, `left_out` those that expired during the run or are too
+    large for it.
     """
 
     target: str = ""
     copied: int = 0
-    counters: int = 0
-    already_there: int = 0
-    expired: int = 0
-    resumed: bool = False
+    left_out: int = 0
     error: ErrorInfo | None = None
 
 
 class CacheClearResult(WireModel):
     """The result of `cache_clear`: the number of entries removed from the shared state, by kind.
 
-    Kinds are `answers`, `questions` (their wordings), `web` (results), `pages` and `vectors` (of passages).
+    Kinds are `answers`, `questions` (their wordings), `web` and `raw` (results), and `pages`.
     """
 
     removed: int = 0

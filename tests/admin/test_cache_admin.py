@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.clock import Clock
-from websearch_gateway.admin import maintenance
-from websearch_gateway.admin.maintenance import PREFIXES, CacheAdmin
+from websearch_gateway import admin
+from websearch_gateway.admin import PREFIXES, CacheAdmin
 from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.results import ANSWERS, CHECK_SECONDS, WEB_RESULTS, Lifetimes, ResultCache
 from websearch_gateway.cache.semantic import question_row
@@ -88,8 +88,8 @@ class TestClearing:
         for key in UNTOUCHED:
             await state.add(key)
         result = await process.care.clear()
-        assert result.removed_by_kind == {"answers": 4, "questions": 1, "web": 2, "raw": 1, "pages": 1, "vectors": 1}
-        assert result.removed == 10
+        assert result.removed_by_kind == {"answers": 4, "questions": 1, "web": 2, "raw": 1, "pages": 1}
+        assert result.removed == 9
         assert sorted(await keys(state)) == sorted(UNTOUCHED)
         assert not await process.knows(TIDES)
         assert not await process.has_results(TIDES)
@@ -130,7 +130,7 @@ class TestClearing:
         await process.fill(MOONS)
         await state.put("page/new", b"", KEEP_SECONDS)
         result = await process.care.clear(older_than_hours=1)
-        assert result.removed_by_kind == {"answers": 3, "questions": 0, "web": 1, "raw": 0, "pages": 1, "vectors": 0}
+        assert result.removed_by_kind == {"answers": 3, "questions": 0, "web": 1, "raw": 0, "pages": 1}
         assert await process.knows(MOONS)
         assert not await process.knows(TIDES)
         assert await state.get("page/new") is not None
@@ -228,7 +228,7 @@ class TestStats:
         await state.put("page/x", b"12345", KEEP_SECONDS)
         clock.now += 20
         stats = await process.care.stats()
-        assert stats.entries_by_kind == {"answers": 4, "questions": 0, "web": 1, "raw": 0, "pages": 1, "vectors": 0}
+        assert stats.entries_by_kind == {"answers": 4, "questions": 0, "web": 1, "raw": 0, "pages": 1}
         assert stats.bytes_by_kind["pages"] == 5
         assert stats.bytes == sum(stats.bytes_by_kind.values())
         assert stats.entries == 6
@@ -240,7 +240,7 @@ class TestStats:
     async def test_the_work_is_bounded_and_says_so(
         self, process: Process, state: State, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(maintenance, "MOST_COUNTED", 40)
+        monkeypatch.setattr(admin, "MOST_COUNTED", 40)
         for number in range(41):
             await state.put(f"page/{number}", b"", 600)
         stats = await process.care.stats()

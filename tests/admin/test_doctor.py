@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from websearch_gateway.admin.operations import REASONS, REMEDIES, Doctor
+from websearch_gateway.admin import REASONS, REMEDIES, Doctor
 from websearch_gateway.app import Gateway
 from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import Call, Hit, SearchResults
-from websearch_gateway.pipeline.fallback import UnconfiguredEngine
 from websearch_gateway.results import Check
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state.memory import MemoryState
@@ -28,7 +27,7 @@ NOBODY = "http://nobody.invalid"
 
 async def examined(gateway: Open, **settings: Any) -> dict[str, Check]:
     async with gateway(**settings) as opened:
-        return {check.name: check for check in (await opened.diagnose()).checks}
+        return {check.name: check for check in (await opened.doctor.examine()).checks}
 
 
 async def test_a_healthy_gateway_is_told_what_ends(gateway: Open) -> None:
@@ -163,7 +162,7 @@ class Answering:
 @pytest.mark.parametrize(("today", "word"), [(date(2026, 12, 31), "ends on"), (date(2027, 1, 1), "has ended on")])
 async def test_the_end_of_an_api_comes(today: date, word: str) -> None:
     doctor = Doctor(
-        [UnconfiguredEngine("openai", "OPENAI_API_KEY")],
+        [],
         [Answering()],
         MemoryState(),
         StaticEmbedder(),
@@ -187,19 +186,7 @@ async def test_a_budget_that_is_nearly_spent_is_a_warning(daily: float | None, s
         call = Call.after(60)
         async with ledger.payment(call, "brave", spent):
             call.bill.book(spent)
-    engine = UnconfiguredEngine("openai", "OPENAI_API_KEY")
-    doctor = Doctor([engine], [], MemoryState(), StaticEmbedder(), {}, lambda: None, ledger)
+    doctor = Doctor([], [], MemoryState(), StaticEmbedder(), {}, lambda: None, ledger)
     checks = {check.name: check for check in (await doctor.examine()).checks}
     assert checks["budget"].status == status
     assert ("DAILY_BUDGET_USD" in checks["budget"].remedy) == (status == "warn")
-
-
-async def test_who_serves_meanwhile_is_named_only_where_somebody_does(gateway: Open, sandbox: Sandbox) -> None:
-    for target in ("serper", "brave"):
-        sandbox.fault(target, "status", status=500)
-    both = await examined(gateway, search_providers=("serper", "brave", "duckduckgo"))
-    assert both["serper"].remedy.endswith("duckduckgo answers instead.")
-    alone = await examined(gateway, search_providers=("serper", "brave"))
-    assert alone["serper"].remedy == alone["brave"].remedy == REMEDIES["PROVIDER"]
-    wrong = await examined(gateway, search_providers=("tavily", "duckduckgo"), tavily_api_key=WRONG_KEY)
-    assert "meanwhile" not in wrong["tavily"].remedy

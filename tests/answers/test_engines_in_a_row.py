@@ -24,7 +24,7 @@ KEYS = {f"{name}_api_key": key_of(name) for name in NAMES}
 async def test_an_engine_answers_with_verified_spans(gateway: Open, name: str) -> None:
     async with gateway(answer_engines=name, **KEYS) as opened:
         response = await opened.search(TOWER)
-        checks = {check.name: check.status for check in (await opened.diagnose()).checks}
+        checks = {check.name: check.status for check in (await opened.doctor.examine()).checks}
     assert response.model
     assert response.provider == f"{response.model}-web-search"
     assert "330" in response.text

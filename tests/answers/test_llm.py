@@ -140,6 +140,6 @@ async def test_an_option_that_the_server_refuses_is_left_out(gateway: Open, sand
 async def test_doctor_names_a_model_that_is_not_served(gateway: Open, sandbox: Sandbox) -> None:
     async with gateway(answer_engines="llm", llm_model="other") as opened:
         (engine,) = opened.engines
-        checks = {check.name: check for check in (await opened.diagnose()).checks}
+        checks = {check.name: check for check in (await opened.doctor.examine()).checks}
     assert (engine.name, checks["llm"].status) == ("llm", "warn")
     assert "other" in checks["llm"].finding

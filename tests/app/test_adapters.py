@@ -225,7 +225,7 @@ async def test_the_doctor_calls_upstreams_that_are_left_alone(gateway: Open, san
         await ask(opened, 0)
         assert status(opened, "serper").breaker == "open"
         sandbox.clear_faults()
-        checks = {check.name: check.status for check in (await opened.diagnose()).checks}
+        checks = {check.name: check.status for check in (await opened.doctor.examine()).checks}
     assert checks["serper"] == "ok"
 
 

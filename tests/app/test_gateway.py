@@ -132,7 +132,7 @@ async def test_without_any_key_wikipedia_answers_where_duckduckgo_blocks(gateway
         sandbox.fault("wikipedia", "status", status=503)
         with pytest.raises(Exhausted, match=r"SERPER_API_KEY .*https://serper\.dev"):
             await opened.search(SearchRequest("how deep is the sea"))
-        checks = {check.name: check for check in (await opened.diagnose()).checks}
+        checks = {check.name: check for check in (await opened.doctor.examine()).checks}
     assert response.provider == "wikipedia-raw-search"
     assert "330" in response.text
     assert any("encyclopaedia" in warning for warning in response.warnings)

@@ -17,8 +17,7 @@ from websearch_gateway.docs_index.store import crawls
 from websearch_gateway.docs_index.store import docs as searches
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError
-from websearch_gateway.models import LOCAL
-from websearch_gateway.ports import no_progress
+from websearch_gateway.models import LOCAL, no_progress
 from websearch_gateway.settings import Settings
 from websearch_gateway.workers.pool import WORKING_FOR
 

@@ -21,7 +21,6 @@ from websearch_gateway.cache.semantic import (
     OVERLAP_SECONDS,
     PREFIX,
     REFRESH_SECONDS,
-    SHORTLIST,
     TIMELY_SECONDS,
     QuestionIndex,
     SemanticCache,
@@ -440,7 +439,6 @@ def test_the_nearest_come_first_with_their_cosines(count: int) -> None:
     assert [one.item for one in neighbours] == [number for number in best if cosines[number] >= 0.3]
     for one in neighbours:
         assert one.similarity == pytest.approx(cosines[one.item], abs=0.01)
-    assert count <= SHORTLIST or neighbours, "the shortlist must hold the best of more than it has room for"
 
 
 def test_a_vector_is_nearest_to_itself_with_a_similarity_of_at_most_one() -> None:
@@ -487,7 +485,6 @@ def test_the_oldest_item_makes_room() -> None:
     index = filled(25, most=10)
     assert len(index) == 10
     assert sorted(found(index, unit(3), most=50)) == list(range(15, 25))
-    assert index.nbytes < 10 * 400
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 30), st.booleans()), max_size=60))

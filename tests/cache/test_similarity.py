@@ -1,15 +1,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 
 from tests.products import Noted
 from websearch_gateway.cache.pages import (
@@ -18,17 +14,12 @@ from websearch_gateway.cache.pages import (
     TOO_SLOW,
     UNKNOWN_SCRIPT,
     UNRELATED,
-    BlobCache,
     Similarity,
     Subject,
-    pack,
-    unpack,
-    vectors_key,
 )
 from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Call
-from websearch_gateway.state.memory import MemoryState
 
 TEXTS = {
     "tides": "The Moon pulls on the sea, and the water rises twice a day.",
@@ -70,11 +61,11 @@ class Hanging(StaticEmbedder):
 
 
 def similarity(embedder: StaticEmbedder) -> Similarity:
-    return Similarity(embedder, BlobCache(MemoryState()))
+    return Similarity(embedder)
 
 
 def subject() -> Subject:
-    return Subject("page/1", TEXTS)
+    return Subject(TEXTS)
 
 
 def soon() -> Call:
@@ -101,7 +92,7 @@ async def test_an_embedder_that_cannot_tell_texts_apart_compares_nothing() -> No
 
 
 async def test_an_empty_text_is_similar_to_nothing() -> None:
-    blank = Subject("page/1", {**TEXTS, "blank": " "})
+    blank = Subject({**TEXTS, "blank": " "})
     found = await similarity(StaticEmbedder()).compare(blank, [QUERY], soon())
     assert found.similarities[QUERY].keys() == TEXTS.keys()
 
@@ -138,7 +129,7 @@ class Noting(StaticEmbedder):
 async def test_a_comparison_multiplies_all_rows_but_at_most_1024_at_once() -> None:
     """Larger products make OpenBLAS start threads, which take many times as long."""
     embedder, count = Noting(), 2 * BLOCK_ROWS + 7
-    many = Subject("page/1", {str(number): f"tide number {number}" for number in range(count)})
+    many = Subject({str(number): f"tide number {number}" for number in range(count)})
     found = (await similarity(embedder).compare(many, [QUERY], soon())).similarities[QUERY]
     assert len(found) == count
     assert max(embedder.rows) == BLOCK_ROWS == 1_024
@@ -153,7 +144,7 @@ def test_the_unrelated_sentences_are_unrelated_to_each_other() -> None:
 
 async def test_an_embedder_that_hangs_is_not_called_for_a_while() -> None:
     embedder, now = Hanging(), [100.0]
-    patient = Similarity(embedder, BlobCache(MemoryState()), clock=lambda: now[0])
+    patient = Similarity(embedder, clock=lambda: now[0])
     for _ in range(3):
         found = await patient.compare(subject(), [QUERY], Call.after(0.5))
         assert (found.similarities, found.fault) == ({}, TOO_SLOW)
@@ -161,51 +152,3 @@ async def test_an_embedder_that_hangs_is_not_called_for_a_while() -> None:
     now[0] += PAUSE_SECONDS
     await patient.compare(subject(), [QUERY], Call.after(0.5))
     assert embedder.calls == 2
-
-
-UNIT = arrays.arrays(np.float32, (5, 8), elements=st.floats(-1, 1, width=32)).filter(
-    lambda rows: (np.linalg.norm(rows, axis=1) > 0.1).all()
-)
-
-
-@given(UNIT)
-def test_vectors_survive_packing(rows: np.ndarray) -> None:
-    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    kept = unpack(pack("static/1", list("abcde"), unit), "static/1", 8)
-    assert list(kept) == list("abcde")
-    assert all(kept[one] @ vector > 0.999 for one, vector in zip("abcde", unit, strict=True))
-
-
-def test_the_zero_vector_stays_zero() -> None:
-    kept = unpack(pack("static/1", ["a"], np.zeros((1, 4), np.float32)), "static/1", 4)
-    assert not kept["a"].any()
-
-
-@pytest.mark.parametrize(("embedder", "dimensions"), [("static/2", 4), ("static/1", 8), ("static/1", 2)])
-def test_vectors_of_another_embedder_or_dimension_are_ignored(embedder: str, dimensions: int) -> None:
-    assert unpack(pack("static/1", ["a"], np.eye(1, 4, dtype=np.float32)), embedder, dimensions) == {}
-
-
-HEAD = {"schema_version": 1, "embedder": "static/1", "dimensions": 4, "ids": ["a"]}
-
-
-@pytest.mark.parametrize(
-    ("head", "body"),
-    [
-        (HEAD, b"abc"),
-        (HEAD, b"abcde"),
-        ({**HEAD, "ids": []}, b"abcd"),
-        ({**HEAD, "schema_version": 2}, b"abcd"),
-        ({**HEAD, "more": 1}, b"abcd"),
-        ({**HEAD, "ids": [1]}, b"abcd"),
-    ],
-)
-def test_a_damaged_record_holds_nothing(head: dict[str, object], body: bytes) -> None:
-    assert unpack(json.dumps(HEAD).encode() + b"\nabcd", "static/1", 4).keys() == {"a"}
-    assert unpack(json.dumps(head).encode() + b"\n" + body, "static/1", 4) == {}
-
-
-def test_each_page_and_each_embedder_has_its_own_record() -> None:
-    keys = {vectors_key(page, name) for page in ("page/1", "page/2") for name in ("static/1", "ollama/x")}
-    assert len(keys) == 4
-    assert all(key.startswith("page-passages/") for key in keys)

@@ -456,7 +456,7 @@ async def test_no_results_say_which_filter_emptied_them(connect: Connect) -> Non
     assert 'the last 7 days (usual for news). Try `freshness` "month" or "year"' in text_of(news)
     assert text_of(news).endswith("\n\nNo results.")
     assert "only example.org. Try other `includeDomains`" in text_of(domains)
-    assert "Page 10 is beyond the last result" in text_of(late)
+    assert "`page` is beyond the last result" in text_of(late)
     assert "xyzzyx qwertzuiop: Nothing was found: try fewer or other words." in text_of(raw)
 
 

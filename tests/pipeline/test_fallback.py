@@ -9,7 +9,6 @@ import pytest
 
 from websearch_gateway.errors import (
     Attempt,
-    EngineNotConfigured,
     Exhausted,
     NotAsked,
     SearchAuthError,
@@ -20,7 +19,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Call, Deadline, SearchQuery, Span
-from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
+from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.upstream.layers import CircuitBreaker, Layered
 from websearch_gateway.upstream.race import FirstSuccess
@@ -142,7 +141,7 @@ async def test_both_failing_names_every_attempt_and_the_shortest_wait() -> None:
 async def test_the_first_engine_that_was_asked_shows_its_wrong_key() -> None:
     raw = ready("raw-search", sourced("x-raw-search"))
     resting = Ranked(ready("gemini", NotAsked("The circuit of gemini is open.")))
-    for before in ([], [Ranked(UnconfiguredEngine("openai", "OPENAI_API_KEY"))], [resting]):
+    for before in ([], [resting]):
         with pytest.raises(SearchAuthError):
             await in_a_row(*before, Ranked(ready("anthropic", SearchAuthError("key"))), raw=raw)
     assert not raw.started.is_set()
@@ -168,14 +167,9 @@ async def test_cancelling_the_question_cancels_both_engines() -> None:
     assert second.cancelled
 
 
-async def test_an_engine_without_a_key_gives_way_and_its_stand_in_is_no_fallback() -> None:
-    engine = FallbackEngine(
-        [Ranked(UnconfiguredEngine("openai", "OPENAI_API_KEY"))], ready("raw", sourced("x-raw-search")), NEVER
-    )
-    answer = await engine.ask(Call.of(QUERY, Deadline.after(60)))
+async def test_without_an_engine_quotes_are_no_fallback() -> None:
+    answer = await in_a_row(raw=ready("raw", sourced("x-raw-search")))
     assert answer.fallback is None
-    with pytest.raises(EngineNotConfigured, match="OPENAI_API_KEY is not set"):
-        await UnconfiguredEngine("openai", "OPENAI_API_KEY").check(Deadline.after(1))
 
 
 async def in_a_row(*engines: Ranked, raw: Scripted, hedge_seconds: float = NEVER) -> Answer:

@@ -15,8 +15,6 @@ from websearch_gateway.cache.pages import (
     BlobCache,
     PageCache,
     Similarity,
-    page_key,
-    vectors_key,
 )
 from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.errors import (
@@ -77,8 +75,8 @@ def events() -> list[CallRecord]:
 @pytest.fixture
 def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReading:
     blobs = BlobCache(MemoryState(clock=lambda: 1_000_000.0))
-    page_cache = PageCache(book, blobs, AddressPolicy().check_url, ttl_seconds=600, clock=lambda: 1_000_000.0)
-    finder = PassageFinder(Similarity(StaticEmbedder(), blobs), workers, size=64, threshold=RELEVANT)
+    page_cache = PageCache(book, blobs, AddressPolicy().check_url, clock=lambda: 1_000_000.0)
+    finder = PassageFinder(Similarity(StaticEmbedder()), workers, size=64, threshold=RELEVANT)
     return PageReading(
         page_cache,
         finder,
@@ -145,7 +143,7 @@ async def test_passages_come_with_their_section_and_the_time_of_reading(reading:
 
 BAD: list[tuple[Any, str]] = [
     (ContentRequest(URL, offset=-1), "offset"),
-    (ContentRequest(URL, offset=len(TEXT) + 1), "beyond the end"),
+    (ContentRequest(URL, offset=len(TEXT) + 1), "the length of the page"),
     (ContentRequest(URL, max_chars=0), "maxChars"),
     (ContentRequest("example"), "absolute http"),
     (ContentRequest("localhost:8080/tides"), "absolute http"),
@@ -351,7 +349,7 @@ def state() -> MemoryState:
 def finder(
     embedder: Counting, state: MemoryState, workers: PoolWorkers, size: int = 60, threshold: float = RELEVANT
 ) -> PassageFinder:
-    return PassageFinder(Similarity(embedder, BlobCache(state)), workers, size=size, threshold=threshold)
+    return PassageFinder(Similarity(embedder), workers, size=size, threshold=threshold)
 
 
 async def find(
@@ -408,16 +406,11 @@ async def test_a_repetition_of_an_earlier_passage_is_dropped(embedder: Counting,
     assert (await find(embedder, state, "tides", markdown=again)).passages == 4  # short ones depend on their section
 
 
-async def test_only_changed_passages_are_embedded_again(embedder: Counting, state: MemoryState) -> None:
-    await find(embedder, state, "tides")
+async def test_a_page_is_embedded_once(embedder: Counting, state: MemoryState, workers: PoolWorkers) -> None:
+    one = finder(embedder, state, workers)
+    for query in ("tides", "Why two tides a day?"):
+        await one.find(page(), [query], 8, soon())
     assert len(embedder.documents) == 3
-    await find(embedder, state, "tides")  # another process
-    assert len(embedder.documents) == 3
-    changed = TIDES.replace("every six minutes", "every hour")
-    found = await find(embedder, state, "How often does the gauge write the level?", markdown=changed)
-    assert len(embedder.documents) == 4
-    assert "every hour" in embedder.documents[-1]
-    assert "every hour" in found.answers[0][0].text
 
 
 async def test_concurrent_calls_embed_a_page_once(embedder: Counting, state: MemoryState, workers: PoolWorkers) -> None:
@@ -425,17 +418,6 @@ async def test_concurrent_calls_embed_a_page_once(embedder: Counting, state: Mem
     both = await asyncio.gather(*(one.find(page(), [query], 8, soon()) for query in ("two tides", "the gauge")))
     assert [found.notes for found in both] == [(), ()]
     assert len(embedder.documents) == 3
-
-
-@pytest.mark.parametrize("change", [{"name": "static/2"}, {"width": 64}])
-async def test_another_embedder_embeds_the_page_again(
-    embedder: Counting, state: MemoryState, change: dict[str, Any]
-) -> None:
-    await find(embedder, state, "tides")
-    for name, value in change.items():
-        setattr(embedder, name, value)
-    await find(embedder, state, "tides")
-    assert len(embedder.documents) == 6
 
 
 async def test_a_running_process_notices_a_change_of_dimensions(
@@ -479,11 +461,12 @@ async def test_vectors_from_before_the_timeout_are_kept(
 ) -> None:
     sections = "\n\n".join(f"# Part {n}\n\nThe tide of day {n} was {n} metres high." for n in range(SLICE + 5))
     embedder.hangs_after = SLICE
-    found = await finder(embedder, state, workers).find(page(sections), ["tide of day 7"], 3, Call.after(6))
+    one = finder(embedder, state, workers)
+    found = await one.find(page(sections), ["tide of day 7"], 3, Call.after(6))
     assert found.notes == (f"Ranked by words alone, at least in part: {TOO_SLOW}.",)
     assert "day 7 was" in found.answers[0][0].text
     embedder.hangs_after = None
-    assert (await find(embedder, state, "tide of day 7", markdown=sections)).notes == ()
+    assert (await one.find(page(sections), ["tide of day 7"], 3, soon())).notes == ()
     assert len(embedder.documents) == SLICE + 5
 
 
@@ -498,13 +481,6 @@ async def test_passages_in_an_unknown_script_are_ranked_by_words_with_a_note(
     mixed = await find(embedder, state, "two tides", "潮")
     assert UNKNOWN_SCRIPT in mixed.notes[-1]
     assert mixed.answers[0][0].score > ANSWERS
-
-
-@pytest.mark.parametrize("stored", [b"", b"x", b"{}\n", b'{"embedder":"static/1","dimensions":256,"ids":["a"]}\nxx'])
-async def test_damaged_vectors_count_as_absent(embedder: Counting, state: MemoryState, stored: bytes) -> None:
-    await BlobCache(state).save(vectors_key(page_key(URL), embedder.name), stored, 60)
-    assert (await find(embedder, state, "Why are there two tides a day?")).notes == ()
-    assert len(embedder.documents) == 3
 
 
 async def test_unrelated_passages_are_left_out(embedder: Counting, state: MemoryState) -> None:

@@ -63,7 +63,7 @@ async def test_a_broken_reranker_costs_a_warning_and_nothing_else(
     async with gateway(openai_api_key=None, cache_ttl_seconds=0, **reranking) as opened:
         same = await opened.search(SearchRequest(TOWER), ANN)
         again = await opened.reading.passages(request(sandbox), ANN)
-        checks = {check.name: check for check in (await opened.diagnose()).checks}
+        checks = {check.name: check for check in (await opened.doctor.examine()).checks}
     assert (same.text, again.queries) == (answer.text, found.queries)
     for warnings in (same.warnings, again.warnings):
         assert [one for one in warnings if one.startswith(f"{NOT_RERANKED}The reranker answered with HTTP 500")]
@@ -74,11 +74,11 @@ async def test_the_doctor_looks_at_a_reranker_only_where_there_is_one(
     gateway: Open, reranking: Mapping[str, str]
 ) -> None:
     async with gateway(**reranking) as opened:
-        checks = {check.name: check.status for check in (await opened.diagnose()).checks}
+        checks = {check.name: check.status for check in (await opened.doctor.examine()).checks}
     async with gateway() as opened:
-        without = {check.name for check in (await opened.diagnose()).checks}
+        without = {check.name for check in (await opened.doctor.examine()).checks}
     async with gateway(reranker_model="some-model") as opened:
-        half = {check.name: check for check in (await opened.diagnose()).checks}
+        half = {check.name: check for check in (await opened.doctor.examine()).checks}
     assert checks["reranker"] == "ok"
     assert "reranker" not in without
     assert (half["reranker"].status, "RERANKER_URL is not" in half["reranker"].finding) == ("warn", True)

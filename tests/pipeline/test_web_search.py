@@ -36,6 +36,25 @@ async def test_every_parameter_makes_another_search(gateway):
         assert [(await opened.web_search(replace(ESPRESSO, **change))).cache for change in changes] == ["miss"] * 4
 
 
+async def test_pages_follow_each_other_without_overlap(gateway):
+    async with gateway() as opened:
+        wishes = ((2, 1), (2, 2), (4, 1))
+        found = [
+            await opened.web_search(replace(EVERYTHING, num_results=number, page=page, read_pages=False))
+            for number, page in wishes
+        ]
+    first, second, both = ({result.link for result in one.results} for one in found)
+    assert (len(first), len(second)) == (2, 2)
+    assert first | second == both
+
+
+@pytest.mark.parametrize("page", [0, -1, 11])
+async def test_a_page_out_of_range_is_refused(gateway, page):
+    async with gateway() as opened:
+        with pytest.raises(SearchValidationError, match="`page` must be a whole number from 1 to 10"):
+            await opened.web_search(replace(ESPRESSO, page=page))
+
+
 async def test_without_the_cache_everything_is_fetched_again_and_stored_for_later_callers(gateway, sandbox):
     async with gateway() as opened:
         await opened.web_search(ESPRESSO)

@@ -15,16 +15,12 @@ from websearch_gateway.errors import (
 from websearch_gateway.ports import Provider
 from websearch_gateway.providers.brave import Brave
 from websearch_gateway.providers.duckduckgo import DuckDuckGo
-from websearch_gateway.providers.exa import Exa
-from websearch_gateway.providers.firecrawl import Firecrawl
 from websearch_gateway.providers.google import Google
-from websearch_gateway.providers.jina import Jina
-from websearch_gateway.providers.linkup import Linkup
-from websearch_gateway.providers.perplexity_search import PerplexitySearch
 from websearch_gateway.providers.searxng import Searxng
 from websearch_gateway.providers.serper import Serper
 from websearch_gateway.providers.synthetic import Synthetic
 from websearch_gateway.providers.tavily import Tavily
+from websearch_gateway.providers.with_texts import Exa, Firecrawl, Jina, Linkup, PerplexitySearch
 
 SERPER, TAVILY, BRAVE = Serper("k"), Tavily("k"), Brave("k")
 GOOGLE, SEARXNG, DUCKDUCKGO = Google("k", "cx"), Searxng("http://searx"), DuckDuckGo()

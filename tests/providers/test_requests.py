@@ -11,14 +11,11 @@ from websearch_gateway.models import HttpRequest, SafeSearch, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.providers.brave import Brave
 from websearch_gateway.providers.duckduckgo import DuckDuckGo
-from websearch_gateway.providers.exa import Exa
-from websearch_gateway.providers.firecrawl import Firecrawl
 from websearch_gateway.providers.google import Google
-from websearch_gateway.providers.linkup import Linkup
-from websearch_gateway.providers.perplexity_search import PerplexitySearch
 from websearch_gateway.providers.searxng import Searxng
 from websearch_gateway.providers.serper import Serper
 from websearch_gateway.providers.tavily import Tavily
+from websearch_gateway.providers.with_texts import Exa, Firecrawl, Linkup, PerplexitySearch
 
 QUERY = SearchQuery("heron colony census", max_results=50, freshness_hours=48, region="GB", language="en")
 MORE_AT_GOOGLE = b'{"searchInformation": {}, "queries": {"nextPage": [{"startIndex": 11}]}, "items": []}'

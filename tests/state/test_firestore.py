@@ -18,7 +18,7 @@ from websearch_gateway.state.firestore import DEFAULT_PREFIX, OTHER, FirestoreSt
 ROOT = Path(__file__).parents[2]
 PROJECT = "demo-gateway"
 PATIENCE = 20.0
-NOT_KINDS = {"calls", "text", "took", "usd"}
+NOT_KINDS = {"calls", "text", "usd"}
 
 
 @pytest.fixture
@@ -91,62 +91,25 @@ class TestCountersOfTheRealService:
         await state.close()
 
 
-class TestLargeValues:
-    async def test_a_reader_sees_the_old_or_the_new_value_and_never_half_of_one(self, firestore_state):
-        values = [bytes([number]) * 2_500_000 for number in range(2)]
-        await firestore_state.put("page/1", values[0], ttl=60)
-
-        async def write() -> None:
-            for number in range(1, 6):
-                await firestore_state.put("page/1", values[number % 2], ttl=60)
-
-        writing = asyncio.create_task(write())
-        seen = set()
-        while not writing.done():
-            seen.add(await firestore_state.get("page/1"))
-        await writing
-        assert seen <= set(values)
-
-    async def test_a_writer_that_stops_half_way_changes_nothing(self, firestore_state, monkeypatch):
-        await firestore_state.put("page/1", b"old" * 500_000, ttl=60)
-        monkeypatch.setattr(firestore_state._client, "create", _broken)
-        with pytest.raises(StateUnavailable):
-            await firestore_state.put("page/1", b"new" * 500_000, ttl=60)
-        assert await firestore_state.get("page/1") == b"old" * 500_000
-
-    async def test_a_value_with_a_missing_part_is_absent(self, firestore_state, library, prefix):
-        await firestore_state.put("page/1", b"x" * 2_000_000, ttl=60)
-        for name in await documents(library, f"{prefix}_page"):
-            if name.endswith("~1"):
-                await library.collection(f"{prefix}_page").document(name).delete()
-        assert await firestore_state.get("page/1") is None
-        assert [entry async for entry in firestore_state.scan("page/")] == []
-
-    async def test_a_deletion_leaves_no_part_behind(self, firestore_state, library, prefix):
-        await firestore_state.put("page/1", b"x" * 2_000_000)
-        assert await firestore_state.delete("page/1")
-        assert await documents(library, f"{prefix}_page") == {}
-
-
-async def _broken(*_):
-    raise StateUnavailable("The writer was stopped.")
+async def test_a_value_that_no_document_holds_is_not_stored(firestore_state):
+    await firestore_state.put("page/1", b"old")
+    await firestore_state.put("page/1", b"x" * 1_000_000)
+    assert await firestore_state.get("page/1") is None
 
 
 class TestCollections:
     async def test_each_kind_has_its_own_collection_and_odd_keys_share_one(self, firestore_state, library, prefix):
-        for key in ("cache/exact/1", "limit/2", "plain", "Odd kind/3", "ü/4"):
+        for key in ("cache/exact/1", "limit/2", "plain", "Odd kind/3", "9/4"):
             await firestore_state.put(key, b"v")
         sizes = {kind: len(await documents(library, f"{prefix}_{kind}")) for kind in ("cache", "limit", "other")}
         assert sizes == {"cache": 1, "limit": 1, "other": 3}
 
     async def test_every_document_expires_by_the_field_of_the_policy(self, firestore_state, library, prefix, clock):
         await firestore_state.put("k/value", b"v", ttl=10)
-        await firestore_state.put("k/large", b"v" * 1_000_000, ttl=10)
         await firestore_state.add("k/counter", ttl=10)
         await firestore_state.add("k/counter", ttl=10)
         moments = [document["expiresAt"].timestamp() for document in (await documents(library, f"{prefix}_k")).values()]
-        assert len(moments) == 6  # three entries, two parts, and the step of the second addition
-        assert set(moments) == {clock.now + 10, clock.now + 3600}
+        assert moments == [clock.now + 10] * 2
 
     async def test_documents_of_others_are_ignored(self, firestore_state, library, prefix):
         await firestore_state.put("k/1", b"v")
@@ -154,10 +117,7 @@ class TestCollections:
         strange = [
             {},
             {"key": "k/2"},
-            ours | {"key": "k/ü→"},
-            ours | {"key": "k/→"},
             ours | {"value": "text"},
-            ours | {"longKey": b"\xff"},
         ]
         for number, fields in enumerate(strange):
             await library.collection(f"{prefix}_k").document(f"strange{number}").set(fields)
@@ -214,8 +174,9 @@ class TestTrouble:
 
 def kinds_in_use():
     """The first parts of the keys that the packages above the state use."""
-    rooms = [ROOT / "src" / "websearch_gateway" / room for room in ("pipeline", "admin", "cache", "upstream")]
-    for path in (path for room in rooms for path in room.rglob("*.py")):
+    package = ROOT / "src" / "websearch_gateway"
+    rooms = [path for room in ("pipeline", "cache", "upstream") for path in (package / room).rglob("*.py")]
+    for path in (package / "admin.py", *rooms):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Constant(value=str(text)) if found := re.match(r"([a-z]+)/", text):

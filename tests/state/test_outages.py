@@ -23,7 +23,7 @@ async def test_a_search_works_and_pays_where_nothing_can_be_written(place, sandb
     async with open_gateway(settings) as gateway:
         answers = [await gateway.search(SearchRequest(question)) for question in (*QUESTIONS, QUESTIONS[0])]
         spent = (await gateway.operations.server_stats()).days[0].usd
-        checks = {check.name: check for check in (await gateway.diagnose()).checks}
+        checks = {check.name: check for check in (await gateway.doctor.examine()).checks}
         cached = await gateway.cache.stats()
     assert answers[0].provider == "gpt-5-nano-web-search"
     assert answers[1].fallback.reason.startswith("BUDGET: DAILY_BUDGET_USD"), "the budget holds in memory"

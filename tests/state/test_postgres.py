@@ -71,22 +71,6 @@ class TestTrouble:
             assert outcomes == [b"v"] * 20
             await state.close()
 
-    async def test_a_server_that_is_back_is_used_before_the_cooldown_ends(self):
-        with postgresql() as server:
-            state = PostgresState(server.url, timeout_seconds=5, cooldown_seconds=3_600)
-            await state.put("k", b"v")
-            server.stop()
-            while True:
-                with pytest.raises(StateUnavailable) as failed:
-                    await state.get("k")
-                if "a moment ago" in str(failed.value):
-                    break
-            server.start()
-            assert state._timeouts._probing is not None
-            await state._timeouts._probing
-            assert await state.get("k") == b"v"
-            await state.close()
-
     async def test_connections_that_the_server_ended_fail_one_verb(self, database, state):
         await asyncio.gather(*(state.put(f"k/{number}", b"v") for number in range(20)))
         database.execute(

@@ -62,6 +62,12 @@ while line := sys.stdin.readline():
 """
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def shared_url(request) -> str:
+    """Without Firestore, whose emulator does not return what an addition made: see test_firestore.py."""
+    return request.getfixturevalue(f"{request.param}_url")
+
+
 @pytest.fixture(scope="module")
 def children():
     """Processes that do the same work at the same moment. All tests share them, since a start takes long."""

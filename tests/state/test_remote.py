@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.patience import PATIENCE, nothing_else
+from tests.patience import PATIENCE
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.state.shared import CoalescedIncrements, Timeouts
 
@@ -103,34 +103,6 @@ async def test_no_verb_begins_after_closing():
     assert await tried.close() is False
     with pytest.raises(StateUnavailable, match="closed"):
         await tried.run(answer)
-
-
-async def test_a_cooldown_ends_when_the_backend_answers_a_probe():
-    is_back, answered = asyncio.Event(), asyncio.Event()
-
-    async def probe() -> None:
-        if not is_back.is_set():
-            raise Foreign
-        answered.set()
-
-    tried = Timeouts("Postbox", lambda: (Foreign,), seconds=0.01, cooldown_seconds=600, probe=probe, probe_seconds=0.01)
-    with pytest.raises(StateUnavailable, match="did not answer within"):
-        await tried.run(never)
-    with pytest.raises(StateUnavailable, match="a moment ago"):
-        await tried.run(answer)
-    is_back.set()
-    await answered.wait()
-    await nothing_else()
-    assert await tried.run(answer) == 42
-
-
-async def test_a_state_that_closes_stops_probing():
-    tried = Timeouts("Postbox", lambda: (Foreign,), seconds=0.01, cooldown_seconds=600, probe=never)
-    with pytest.raises(StateUnavailable):
-        await tried.run(never)
-    assert len(asyncio.all_tasks()) > 1
-    await tried.close()
-    await nothing_else()
 
 
 class Counter:

@@ -15,7 +15,6 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urldefrag, urlsplit
-from urllib.request import getproxies_environment
 
 import httpx2
 
@@ -32,7 +31,7 @@ from websearch_gateway.net.bodies import ReplyParser
 from websearch_gateway.net.client import HttpSearcher
 from websearch_gateway.net.fetch import Fetched, Fetcher, user_agent
 from websearch_gateway.net.requests import Retry
-from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
+from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.pipeline.finalize import cleaned_hits
 from websearch_gateway.pipeline.read_page import PassageFinder
 from websearch_gateway.ports import AnswerEngine, Embedder, HostedEngine, Layer, Reranker, Searcher, State
@@ -179,26 +178,20 @@ def _check_names(settings: Settings, names: Sequence[str]) -> None:
 
 
 def open_engines(settings: Settings, outside: Outside) -> Sequence[HostedEngine]:
-    """Every configured engine, in order; if none is, a placeholder for the first. Calls nothing.
+    """Every configured engine, in order. Calls nothing.
 
     Raises:
         SearchNotConfiguredError: ANSWER_ENGINES names an engine that does not exist or lacks its key.
     """
-    engines = [entry.build(settings, outside) for entry in answers_configured(settings)]
-    return engines or [UnconfiguredEngine("openai", "OPENAI_API_KEY")]
+    return [entry.build(settings, outside) for entry in answers_configured(settings)]
 
 
 def answering(
     settings: Settings, engines: Sequence[HostedEngine], raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
 ) -> AnswerEngine:
-    """The engines in order, with raw search as the last. An engine without a key gets no layers."""
-    entries = {entry.name: entry for entry in answers_configured(settings)}
-    ranked = [
-        _layered_engine(settings, engine, health, ledger, gathers=entries[engine.name].gathers)
-        if engine.name in entries
-        else Ranked(engine)
-        for engine in engines
-    ]
+    """The engines in order, with raw search as the last."""
+    rows = zip(engines, answers_configured(settings), strict=True)
+    ranked = [_layered_engine(settings, engine, health, ledger, gathers=entry.gathers) for engine, entry in rows]
     return FallbackEngine(ranked, raw, settings.fallback_hedge_seconds)
 
 
@@ -261,9 +254,8 @@ def _checked(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def outbound(settings: Settings) -> Outbound:
-    """OUTBOUND_PROXY, the environment's proxies if TRUST_ENV is on, and CA_BUNDLE."""
-    environment = getproxies_environment() if settings.trust_env else {}
-    return Outbound(settings.outbound_proxy, environment, settings.ca_bundle)
+    """OUTBOUND_PROXY and CA_BUNDLE."""
+    return Outbound(settings.outbound_proxy, settings.ca_bundle)
 
 
 COMPOSE = partial(compose, encode=encode)
@@ -305,12 +297,11 @@ def open_reading(
         BoundedReader(readers, settings.request_timeout_ms / 1000),
         blobs,
         addresses.check_url,
-        ttl_seconds=settings.page_ttl_seconds,
         stale_seconds=settings.stale_if_error_seconds,
         secrets=settings.secrets(),
     )
     finder = PassageFinder(
-        Similarity(embedder, blobs),
+        Similarity(embedder),
         workers,
         size=settings.embedding_tokens_size,
         threshold=settings.similarity_threshold,

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import httpx2
 from pydantic import BaseModel
 
-from websearch_gateway.admin.maintenance import PREFIXES, CacheAdmin, Memory, Migration
-from websearch_gateway.admin.operations import Doctor, Operations
+from websearch_gateway.admin import PREFIXES, CacheAdmin, Doctor, Memory, Migration, Operations
 from websearch_gateway.answers.table import Outside
 from websearch_gateway.app.adapters import (
     COMPOSE,
@@ -21,8 +19,6 @@ from websearch_gateway.app.adapters import (
     WARM_UP,
     LazyDocs,
     OperatorDomains,
-    PageReaders,
-    Upstreams,
     address_policy,
     answering,
     is_indexed,
@@ -38,8 +34,16 @@ from websearch_gateway.cache.results import ANSWERS, RAW_RESULTS, WEB_RESULTS, L
 from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache, SimilarQuestions
 from websearch_gateway.embedders import neural_reranker, open_embedder, open_reranker, usd_per_million_tokens
 from websearch_gateway.embedders.local import StaticEmbedder
-from websearch_gateway.models import LOCAL, Caller, Claim, RawSearchRequest, SearchRequest, WebSearchRequest
-from websearch_gateway.net.address import AddressPolicy
+from websearch_gateway.models import (
+    LOCAL,
+    Caller,
+    Claim,
+    Progress,
+    RawSearchRequest,
+    SearchRequest,
+    WebSearchRequest,
+    no_progress,
+)
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.requests import Retry
 from websearch_gateway.pipeline.claims import ClaimChecking, Verification
@@ -50,14 +54,11 @@ from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import SIMILAR, CachedAnswers, R, RateLimits, Recall, SearchPipeline
 from websearch_gateway.pipeline.web_search import WebSearch
-from websearch_gateway.ports import AnswerEngine, Embedder, HostedEngine, Progress, Reranker, State, no_progress
+from websearch_gateway.ports import Embedder, HostedEngine, Reranker, State
 from websearch_gateway.results import (
     CachedAnswer,
-    Check,
     CheckedClaims,
-    Diagnosis,
     DocsSearchResponse,
-    MigrateResult,
     RawSearchResponse,
     SearchResponse,
     SimilarAnswers,
@@ -202,18 +203,6 @@ class Gateway:
             return await self.docs.add_package(package, name, label, **options)
         return await self.docs.add(source, name, label, **options), ""
 
-    async def diagnose(self) -> Diagnosis:
-        """Call every configured upstream once and say what is wrong."""
-        return await self.doctor.examine()
-
-    async def check_state(self) -> Check:
-        """Whether the state reads and writes: without it a server is not ready."""
-        return await self.doctor.check_state()
-
-    async def migrate(self, target_url: str, caller: Caller = LOCAL, *, counters: bool = False) -> MigrateResult:
-        """Copy the shared state elsewhere. Raises what `Migration.migrate` raises."""
-        return await self.migration.migrate(target_url, caller, counters=counters)
-
     async def warm_up(self) -> None:
         """Load everything that the first question would wait for.
 
@@ -285,227 +274,171 @@ def build(settings: Settings) -> Gateway:
     Raises:
         SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
     """
-    shared = _shared(settings)
-    pages = open_reading(settings, shared.state, shared.embedder, shared.workers, shared.reranker)
-    docs = lazy_docs(settings, pages, shared.embedder)
-    caches = open_caches(settings, shared.state, shared.embedder, shared.reranker)
-    page_seconds = settings.request_timeout_ms / 1000
-    gather = Gathering(shared.upstreams.selection.pool, pages.page_cache, pages.workers, shared.gate, page_seconds)
-    engines = open_engines(settings, Outside(shared.client, shared.retry, gather, pages.workers, pages.site_fetcher))
-    guard, limits, flights = _guard(settings), _limits(settings, shared), SingleFlight()
-    web = _web_search(settings, shared, guard, limits.of_searches(caches.web, flights, shared.state), pages)
-    reading = _page_reading(settings, shared, guard, limits, pages, docs)
+    parts = _Parts(settings)
+    pages, state = parts.pages, parts.state
+    web, reading = parts.web_search(), parts.page_reading()
     return Gateway(
-        pipeline=SearchPipeline(
-            guard=guard,
-            recall=Recall(caches.answers, flights, limits.answers, limits.cached, shared.state),
-            engine=_answers(settings, shared, engines, gather, pages),
-            verification=Verification(pages.page_cache, pages.workers, shared.gate, page_seconds),
-            verifies=settings.verify_citations == "on",
-            telemetry=shared.telemetry,
-            deadline_seconds=settings.search_deadline_seconds,
+        pipeline=parts.search(),
+        cached=CachedAnswers(
+            parts.guard,
+            parts.caches.answers,
+            parts.caches.similar,
+            parts.limits["CACHED_RATE_LIMIT"],
+            parts.telemetry,
+            settings.search_deadline_seconds,
         ),
-        cached=_cached_answers(settings, shared, guard, caches, limits.cached),
-        caches=caches,
-        cache=_cache_admin(shared, caches, pages),
+        caches=parts.caches,
+        cache=CacheAdmin(
+            state, (*parts.caches.memories(), pages.finder), parts.statistics, parts.telemetry, parts.ledger
+        ),
         web=web,
-        raw=_raw_search(settings, shared, guard, limits.of_searches(caches.raw, flights, shared.state)),
+        raw=parts.raw_search(),
         reading=reading,
-        claims=ClaimChecking(guard, web, reading),
-        engines=engines,
-        doctor=_doctor(engines, shared, pages),
-        health=shared.health,
-        operations=Operations(shared.health, shared.statistics, shared.ledger, shared.telemetry, shared.state),
-        migration=Migration(shared.state, settings.effective_state_url, open_state, settings.data_dir),
-        workers=pages.workers,
-        lazy_docs=docs,
-        embedder=shared.embedder,
-        reranker=shared.reranker,
+        claims=ClaimChecking(parts.guard, web, reading),
+        engines=parts.engines,
+        doctor=parts.doctor(),
+        health=parts.health,
+        operations=Operations(parts.health, parts.statistics, parts.ledger, parts.telemetry, state),
+        migration=Migration(state, settings.effective_state_url, open_state, settings.data_dir),
+        workers=parts.workers,
+        lazy_docs=parts.docs,
+        embedder=parts.embedder,
+        reranker=parts.reranker,
         max_reply_tokens=settings.max_reply_tokens,
-        closers=(*shared.closers, *pages.closers, caches.close, docs.close),  # a crawl ends before its workers
+        # In this order reversed: a crawl ends before its workers.
+        closers=parts.closers,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Shared:
-    """The parts that other parts of a gateway share."""
-
-    client: httpx2.AsyncClient
-    retry: Retry
-    state: State
-    counts: State
-    """The counts of this process only, for when `state` is unavailable."""
-    embedder: Embedder
-    reranker: Reranker | None
-    health: HealthRegistry
-    statistics: Statistics
-    ledger: Ledger
-    telemetry: Telemetry
-    upstreams: Upstreams
-    workers: Workers
-    addresses: AddressPolicy
-    gate: asyncio.Semaphore
-
-    @property
-    def closers(self) -> tuple[Callable[[], Awaitable[None]], ...]:
-        """What releases files and sockets."""
-        return (self.state.close, self.ledger.flush, self.client.aclose)
+_LIMITS = {"RATE_LIMIT": True, "SEARCH_RATE_LIMIT": True, "READ_RATE_LIMIT": False, "CACHED_RATE_LIMIT": False}
+"""The settings with limits, and whether GLOBAL_RATE_LIMIT counts their calls too."""
 
 
-def _shared(settings: Settings) -> _Shared:
-    client, retry = create_client(outbound=outbound(settings)), Retry()
-    health, statistics, workers = HealthRegistry(), Statistics(), Workers(warm_up=WARM_UP)
+class _Parts:
+    """What the parts of a gateway share, and the parts made of it. The last of `closers` is called first."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.client, self.retry = create_client(outbound=outbound(settings)), Retry()
+        self.health, self.statistics, self.workers = HealthRegistry(), Statistics(), Workers(warm_up=WARM_UP)
+        self.gate, self.flights = asyncio.Semaphore(settings.concurrency), SingleFlight()
+        self.state = _state(settings)
+        self.limits = _limits(settings, self.state)
+        self.addresses = address_policy(settings)
+        self.ledger = Ledger(
+            self.state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd
+        )
+        self.telemetry = Telemetry([self.statistics.observe, self.ledger.observe])
+        self.embedder = open_embedder(settings, self.client, self.retry)
+        if price := usd_per_million_tokens(settings):
+            self.embedder = BudgetedEmbedder(self.embedder, self.ledger, price)
+        self.upstreams = open_upstreams(settings, self.client, self.retry, self.health, self.ledger, self.workers)
+        self.reranker = open_reranker(settings, self.client, reranker_layers(settings, self.health, self.ledger))
+        self.pages = open_reading(settings, self.state, self.embedder, self.workers, self.reranker)
+        self.docs = lazy_docs(settings, self.pages, self.embedder)
+        self.caches = open_caches(settings, self.state, self.embedder, self.reranker)
+        self.page_seconds = settings.request_timeout_ms / 1000
+        self.gather = Gathering(
+            self.upstreams.selection.pool, self.pages.page_cache, self.workers, self.gate, self.page_seconds
+        )
+        outside = Outside(self.client, self.retry, self.gather, self.workers, self.pages.site_fetcher)
+        self.engines = open_engines(settings, outside)
+        lists = OperatorDomains.of(settings)
+        self.guard = Guard(settings.routes, settings.secrets(), allowed=lists.allowed, blocked=lists.blocked)
+        clients = (self.state.close, self.ledger.flush, self.client.aclose, *self.pages.closers)
+        self.closers = (*clients, self.caches.close, self.docs.close)  # a crawl ends before its workers
+
+    def recall(self, cache: ResultCache[R], setting: str) -> Recall[R]:
+        """A cache with its limits."""
+        return Recall(cache, self.flights, self.limits[setting], self.limits["CACHED_RATE_LIMIT"], self.state)
+
+    def search(self) -> SearchPipeline:
+        """Answers: the engines in order, then quotes."""
+        raw = RawEngine(self.gather, COMPOSE, self.workers, self.reranker, SHORTLIST)
+        ranked = answering(self.settings, self.engines, raw, self.health, self.ledger)
+        return SearchPipeline(
+            guard=self.guard,
+            recall=self.recall(self.caches.answers, "RATE_LIMIT"),
+            engine=Layered(ranked, (partial(cleaned_answer, self.addresses),)),
+            verification=Verification(self.pages.page_cache, self.workers, self.gate, self.page_seconds),
+            verifies=self.settings.verify_citations == "on",
+            telemetry=self.telemetry,
+            deadline_seconds=self.settings.search_deadline_seconds,
+        )
+
+    def web_search(self) -> WebSearch:
+        """Results with their pages."""
+        return WebSearch(
+            guard=self.guard,
+            recall=self.recall(self.caches.web, "SEARCH_RATE_LIMIT"),
+            selection=self.upstreams.selection,
+            page_cache=self.pages.page_cache,
+            workers=self.workers,
+            telemetry=self.telemetry,
+            gate=self.gate,
+            page_seconds=self.page_seconds,
+            deadline_seconds=self.settings.search_deadline_seconds,
+        )
+
+    def raw_search(self) -> RawSearch:
+        """Results in Google's form."""
+        return RawSearch(
+            guard=self.guard,
+            recall=self.recall(self.caches.raw, "SEARCH_RATE_LIMIT"),
+            selection=self.upstreams.selection,
+            addresses=self.addresses,
+            gate=self.gate,
+            telemetry=self.telemetry,
+            deadline_seconds=self.settings.search_deadline_seconds,
+        )
+
+    def page_reading(self) -> PageReading:
+        """One page."""
+        known = partial(is_indexed, self.settings, self.docs)
+        mode, trusted = self.settings.url_provenance, trusted_domains(self.settings)
+        return PageReading(
+            page_cache=self.pages.page_cache,
+            finder=self.pages.finder,
+            rate_limits=self.limits["READ_RATE_LIMIT"],
+            cached_limits=self.limits["CACHED_RATE_LIMIT"],
+            state=self.state,
+            gate=self.gate,
+            telemetry=self.telemetry,
+            guard=self.guard,
+            provenance=Provenance(mode, trusted, self.state, self.workers, known),
+            deadline_seconds=self.settings.search_deadline_seconds,
+        )
+
+    def doctor(self) -> Doctor:
+        """The check of everything outside."""
+        return Doctor(
+            self.engines,
+            self.upstreams.providers,
+            self.state,
+            self.embedder,
+            {one.name: one.provider.capabilities.ends for one in self.upstreams.providers},
+            self.pages.browser.missing,
+            self.ledger,
+            advice=self.upstreams.advice,
+            unfinished=self.upstreams.unfinished,
+            reranker=self.reranker,
+        )
+
+
+def _limits(settings: Settings, state: State) -> dict[str, RateLimits]:
+    counts, overall = MemoryState(), settings.global_rate_limit
+    return {
+        name: RateLimits(state, counts, getattr(settings, name.lower()) or "", is_global * overall, name)
+        for name, is_global in _LIMITS.items()
+    }
+
+
+def _state(settings: Settings) -> State:
     state = open_state(settings.effective_state_url)
     if isinstance(state, SqliteState):
         state = SpareState(state)
     state.limit(settings.max_state_mb * 2**20, (*PREFIXES.values(), KNOWN_ADDRESSES))
-    ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
-    embedder = open_embedder(settings, client, retry)
-    if price := usd_per_million_tokens(settings):
-        embedder = BudgetedEmbedder(embedder, ledger, price)
-    upstreams = open_upstreams(settings, client, retry, health, ledger, workers)
-    return _Shared(
-        client=client,
-        retry=retry,
-        state=state,
-        counts=MemoryState(),
-        embedder=embedder,
-        reranker=open_reranker(settings, client, reranker_layers(settings, health, ledger)),
-        health=health,
-        statistics=statistics,
-        ledger=ledger,
-        telemetry=Telemetry([statistics.observe, ledger.observe]),
-        upstreams=upstreams,
-        workers=workers,
-        addresses=address_policy(settings),
-        gate=asyncio.Semaphore(settings.concurrency),
-    )
-
-
-def _answers(
-    settings: Settings, shared: _Shared, engines: Sequence[HostedEngine], gather: Gathering, pages: PageReaders
-) -> AnswerEngine:
-    raw = RawEngine(gather, COMPOSE, pages.workers, shared.reranker, SHORTLIST)
-    ranked = answering(settings, engines, raw, shared.health, shared.ledger)
-    return Layered(ranked, (partial(cleaned_answer, shared.addresses),))
-
-
-def _guard(settings: Settings) -> Guard:
-    lists = OperatorDomains.of(settings)
-    return Guard(settings.routes, settings.secrets(), allowed=lists.allowed, blocked=lists.blocked)
-
-
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """The rate limits of one process: three for calls that leave the cache, and one for all that do not."""
-
-    answers: RateLimits
-    searches: RateLimits
-    reads: RateLimits
-    cached: RateLimits
-
-    def of_searches(self, cache: ResultCache[R], flights: SingleFlight, state: State) -> Recall[R]:
-        """A cache of search results with its limits."""
-        return Recall(cache, flights, self.searches, self.cached, state)
-
-
-def _limits(settings: Settings, shared: _Shared) -> _Limits:
-    def limits(setting: str, overall: str = "") -> RateLimits:
-        per_user = getattr(settings, setting.lower()) or ""
-        return RateLimits(shared.state, shared.counts, per_user, overall, setting)
-
-    return _Limits(
-        answers=limits("RATE_LIMIT", settings.global_rate_limit),
-        searches=limits("SEARCH_RATE_LIMIT", settings.global_rate_limit),
-        reads=limits("READ_RATE_LIMIT"),
-        cached=limits("CACHED_RATE_LIMIT"),
-    )
-
-
-def _cached_answers(
-    settings: Settings, shared: _Shared, guard: Guard, caches: Caches, rate_limits: RateLimits
-) -> CachedAnswers:
-    return CachedAnswers(
-        guard,
-        caches.answers,
-        caches.similar,
-        rate_limits,
-        shared.telemetry,
-        settings.search_deadline_seconds,
-    )
-
-
-def _page_reading(
-    settings: Settings, shared: _Shared, guard: Guard, limits: _Limits, pages: PageReaders, docs: LazyDocs
-) -> PageReading:
-    return PageReading(
-        page_cache=pages.page_cache,
-        finder=pages.finder,
-        rate_limits=limits.reads,
-        cached_limits=limits.cached,
-        state=shared.state,
-        gate=shared.gate,
-        telemetry=shared.telemetry,
-        guard=guard,
-        provenance=Provenance(
-            settings.url_provenance,
-            trusted_domains(settings),
-            shared.state,
-            shared.workers,
-            partial(is_indexed, settings, docs),
-        ),
-        deadline_seconds=settings.search_deadline_seconds,
-    )
-
-
-def _cache_admin(shared: _Shared, caches: Caches, pages: PageReaders) -> CacheAdmin:
-    memories = (*caches.memories(), pages.finder)
-    return CacheAdmin(shared.state, memories, shared.statistics, shared.telemetry, shared.ledger)
-
-
-def _web_search(
-    settings: Settings, shared: _Shared, guard: Guard, recall: Recall[WebSearchResponse], pages: PageReaders
-) -> WebSearch:
-    return WebSearch(
-        guard=guard,
-        recall=recall,
-        selection=shared.upstreams.selection,
-        page_cache=pages.page_cache,
-        workers=pages.workers,
-        telemetry=shared.telemetry,
-        gate=shared.gate,
-        page_seconds=settings.request_timeout_ms / 1000,
-        deadline_seconds=settings.search_deadline_seconds,
-    )
-
-
-def _raw_search(settings: Settings, shared: _Shared, guard: Guard, recall: Recall[RawResult]) -> RawSearch:
-    return RawSearch(
-        guard=guard,
-        recall=recall,
-        selection=shared.upstreams.selection,
-        addresses=shared.addresses,
-        gate=shared.gate,
-        telemetry=shared.telemetry,
-        deadline_seconds=settings.search_deadline_seconds,
-    )
-
-
-def _doctor(engines: Sequence[HostedEngine], shared: _Shared, pages: PageReaders) -> Doctor:
-    upstreams, missing = shared.upstreams, pages.browser.missing
-    ends = {one.name: one.provider.capabilities.ends for one in upstreams.providers}
-    return Doctor(
-        engines,
-        upstreams.providers,
-        shared.state,
-        shared.embedder,
-        ends,
-        missing,
-        shared.ledger,
-        advice=upstreams.advice,
-        unfinished=upstreams.unfinished,
-        reranker=shared.reranker,
-    )
+    return state
 
 
 @asynccontextmanager

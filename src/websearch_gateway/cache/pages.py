@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from websearch_gateway.errors import (
     ForbiddenUrlError,
@@ -24,9 +24,9 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     Unavailable,
 )
-from websearch_gateway.models import Call, Deadline, Page
+from websearch_gateway.models import Call, Deadline, Page, Progress
 from websearch_gateway.net.bodies import in_cache_thread
-from websearch_gateway.ports import Embedder, Progress, Reader, State
+from websearch_gateway.ports import Embedder, Reader, State
 from websearch_gateway.text.numbers import in_words
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
 from websearch_gateway.text.urls import canonical
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
+
+TTL_SECONDS = 600.0
+"""How long a stored page is served before its site is asked again (seconds)."""
 
 KEEP_SECONDS = 7 * 86_400.0
 """How long a page is kept for conditional requests to its site (seconds)."""
@@ -86,7 +89,7 @@ class PageCache:
         blobs: BlobCache,
         check: Callable[[str], object],
         *,
-        ttl_seconds: float,
+        ttl_seconds: float = TTL_SECONDS,
         stale_seconds: float = 0.0,
         secrets: tuple[str, ...] = (),
         clock: Callable[[], float] = time.time,
@@ -313,7 +316,6 @@ class Subject:
     The caller that completes the vectors holds `lock`, so that concurrent calls embed a page once.
     """
 
-    page_key: str
     texts: Mapping[str, str] = field(repr=False)
     vectors: dict[str, Vector] = field(default_factory=dict, repr=False)
     dimensions: int = 0
@@ -335,9 +337,8 @@ class Similarity:
         clock: seconds, for the pauses of an embedder that is too slow.
     """
 
-    def __init__(self, embedder: Embedder, blobs: BlobCache, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, embedder: Embedder, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._embedder = embedder
-        self._blobs = blobs
         self._clock = clock
         self._paused_until = 0.0
         self._unrelated: Vectors | None = None
@@ -359,55 +360,34 @@ class Similarity:
         if self._clock() < self._paused_until:
             return Comparison({}, TOO_SLOW)
         asked: Vectors | None = None
+        unrelated = self._unrelated
         fault = None if len(readable) == len(set(queries)) else UNKNOWN_SCRIPT
-        known = len(subject.vectors)
         try:
             async with asyncio.timeout(call.remaining()):
-                unrelated = await self._baseline(call)
+                if unrelated is None:
+                    unrelated = self._unrelated = await self._embedder.embed(UNRELATED, "document", call)
                 asked = await self._embedded(readable, unrelated.shape[1], "query", call)
                 async with subject.lock:
-                    known = await self._load_stored(subject, unrelated.shape[1])
-                    await self._complete(subject, call)
+                    await self._complete(subject, unrelated.shape[1], call)
         except Unavailable as error:
             fault = error.message.rstrip(".")
         except TimeoutError:
             fault = TOO_SLOW
             if asked is None:
                 self._paused_until = self._clock() + PAUSE_SECONDS
-        if len(subject.vectors) > known:
-            await self._keep(subject)
-        if asked is None:
+        if asked is None or unrelated is None:
             return Comparison({}, fault)
         found = [_similarities(subject.vectors, vector, unrelated) for vector in asked]
         return Comparison(dict(zip(readable, found, strict=True)), fault)
 
-    async def _baseline(self, call: Call) -> Vectors:
-        if self._unrelated is None:
-            self._unrelated = await self._embedder.embed(UNRELATED, "document", call)
-        return self._unrelated
-
-    async def _load_stored(self, subject: Subject, dimensions: int) -> int:
-        """Load the stored vectors unless they are loaded. Returns the number of vectors."""
-        if subject.dimensions != dimensions:
-            key = vectors_key(subject.page_key, self._embedder.name)
-            record = await self._blobs.load(key)
-            kept = unpack(record, self._embedder.name, dimensions) if record else {}
-            subject.vectors = {one: vector for one, vector in kept.items() if one in subject.texts}
-            subject.dimensions = dimensions
-        return len(subject.vectors)
-
-    async def _complete(self, subject: Subject, call: Call) -> None:
+    async def _complete(self, subject: Subject, dimensions: int, call: Call) -> None:
+        if subject.dimensions != dimensions:  # another model
+            subject.vectors, subject.dimensions = {}, dimensions
         missing = [one for one in subject.texts if one not in subject.vectors]
         for start in range(0, len(missing), SLICE):
             ids = missing[start : start + SLICE]
             rows = await self._embedded([subject.texts[one] for one in ids], subject.dimensions, "document", call)
             subject.vectors.update(zip(ids, rows, strict=True))
-
-    async def _keep(self, subject: Subject) -> None:
-        import numpy as np
-
-        record = pack(self._embedder.name, list(subject.vectors), np.stack(list(subject.vectors.values())))
-        await self._blobs.save(vectors_key(subject.page_key, self._embedder.name), record, KEEP_SECONDS)
 
     async def _embedded(
         self, texts: Sequence[str], dimensions: int, kind: Literal["query", "document"], call: Call
@@ -430,50 +410,3 @@ def _similarities(vectors: Mapping[str, Vector], query: Vector, unrelated: Vecto
     products = [rows[start : start + BLOCK_ROWS] @ query for start in range(0, len(rows), BLOCK_ROWS)]
     cosines = np.minimum((np.concatenate(products) - base) / stretch, 1)
     return {one: float(cosine) for one, cosine, row in zip(vectors, cosines, rows, strict=True) if row.any()}
-
-
-_LARGEST = 127
-
-
-class _Head(BaseModel):
-    """The first line of a record; the rest are `dimensions` bytes for each of `ids`."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    schema_version: Literal[1] = 1
-    embedder: str
-    dimensions: int = Field(ge=1, le=20_000)
-    ids: list[str]
-
-
-def vectors_key(page_key: str, embedder: str) -> str:
-    """The state key of a page's vectors by one embedder."""
-    name = hashlib.blake2b(embedder.encode(), digest_size=8).hexdigest()
-    return f"page-passages/{page_key.rpartition('/')[2]}/{name}"
-
-
-def pack(embedder: str, ids: Sequence[str], rows: Vectors) -> bytes:
-    """A record of unit vectors, with one signed byte per number. That changes a cosine by less than a hundredth."""
-    import numpy as np
-
-    head = _Head(embedder=embedder, dimensions=rows.shape[1], ids=list(ids))
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    scale = _LARGEST / np.where(largest > 0, largest, 1)
-    body: bytes = np.rint(rows * scale).astype(np.int8).tobytes()
-    return head.model_dump_json().encode() + b"\n" + body
-
-
-def unpack(record: bytes, embedder: str, dimensions: int) -> Mapping[str, Vector]:
-    """The vectors by passage id; empty if the record is damaged, from another embedder, or of other dimensions."""
-    import numpy as np
-
-    line, _, body = record.partition(b"\n")
-    try:
-        head = _Head.model_validate_json(line)
-    except ValidationError:
-        return {}
-    if (head.embedder, head.dimensions) != (embedder, dimensions) or len(body) != len(head.ids) * dimensions:
-        return {}
-    rows = np.frombuffer(body, dtype=np.int8).reshape(-1, dimensions).astype(np.float32)
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
-    return dict(zip(head.ids, rows, strict=True))

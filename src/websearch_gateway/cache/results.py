@@ -339,6 +339,9 @@ def _warned(served: Served[AnyResult], reason: str) -> Served[AnyResult]:
     return served._replace(response=response)
 
 
+CHECK_SECONDS, OUTAGE_SECONDS = 5.0, 30.0
+"""How long a process may serve an entry from memory that another one has cleared; and that, in an outage (seconds)."""
+
 CLOCK_SKEW_SECONDS = 60.0
 """How far the clocks of processes may differ (seconds)."""
 
@@ -379,6 +382,13 @@ class _Entry(Stamp, Generic[R]):
     response: R
 
 
+class _Held(NamedTuple, Generic[R]):
+    """An entry in memory. After `trusted_until` the state is asked again: another process may have cleared it."""
+
+    entry: _Entry[R]
+    trusted_until: float
+
+
 def question_name(text: str) -> str:
     """The name shared by all entries about a question, with any parameters: a digest that ignores letter case."""
     return hashlib.blake2b(text.casefold().encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -416,10 +426,8 @@ class ResultStore(Generic[R]):
         self._as_served = as_served
         self._clock = clock
         self._best_effort = BestEffort("Answers are cached in this process only")
-        self._epoch = CacheEpoch(state, self._best_effort, clock=clock)
-        self._seen_epoch = self._epoch.number
-        self._empty: Callable[[], TLRUCache[str, _Entry[R]]] = partial(
-            TLRUCache, most_in_memory, lambda _, entry, __: max(entry.expires, entry.stale_until), clock
+        self._empty: Callable[[], TLRUCache[str, _Held[R]]] = partial(
+            TLRUCache, most_in_memory, lambda _, held, __: max(held.entry.expires, held.entry.stale_until), clock
         )
         self._memory = self._empty()
 
@@ -435,14 +443,12 @@ class ResultStore(Generic[R]):
         """The fresh result in memory, found without a call to the state."""
         now = self._clock()
         for one in (key, _stopgap_key(key)):
-            if (entry := self._in_memory(one)) and now < entry.expires:
-                return self._served(entry)
+            if (held := self._memory.get(one)) and now < min(held.entry.expires, held.trusted_until):
+                return self._served(held.entry)
         return None
 
     async def get(self, key: str, longest_seconds: float) -> Served[R] | None:
         """The fresh result; None if absent, or if it claims to live longer than `longest_seconds` from now."""
-        if key in self._memory:
-            await self._epoch.look_up()
         if known := self.recent(key):
             return known
         entry = await self._fetch(key)
@@ -476,7 +482,7 @@ class ResultStore(Generic[R]):
         if stopgap and (known := await self._usable(key)) and not known.stopgap:
             key, stale_seconds = _stopgap_key(key), 0.0
         now = self._clock()
-        entry = self._memory[key] = self._entry(
+        entry = self._entry(
             stored=now,
             question=question_name(question),
             expires=now + ttl_seconds,
@@ -485,25 +491,17 @@ class ResultStore(Generic[R]):
             stopgap=stopgap,
             response=kept,
         )
+        self._memory[key] = _Held(entry, now + CHECK_SECONDS)
         value = entry.model_dump_json(by_alias=True).encode()
         await self._best_effort(lambda: self._state.put(key, value, ttl_seconds + stale_seconds), None)
 
     async def _usable(self, key: str, longest_seconds: float = math.inf) -> _Entry[R] | None:
         """The entry, fresh or stale, unless it is too old to be served at all."""
-        if key in self._memory:
-            await self._epoch.look_up()
-        entry = self._in_memory(key) or await self._fetch(key)
-        now = self._clock()
+        now, held = self._clock(), self._memory.get(key)
+        entry = held.entry if held and now < held.trusted_until else await self._fetch(key)
         if entry is None or now >= max(entry.expires, entry.stale_until) or now - entry.stored > longest_seconds:
             return None
         return entry
-
-    def _in_memory(self, key: str) -> _Entry[R] | None:
-        """The entry in memory; None if another process has, or may have, cleared the cache."""
-        if self._seen_epoch != self._epoch.number:
-            self._seen_epoch = self._epoch.number
-            self.forget()
-        return self._memory.get(key) if self._epoch.is_known else None
 
     def _served(self, entry: _Entry[R]) -> Served[R]:
         age = max(0.0, self._clock() - entry.stored)
@@ -512,77 +510,23 @@ class ResultStore(Generic[R]):
         return Served(response, entry.cost_usd, age_seconds=age)
 
     async def _fetch(self, key: str) -> _Entry[R] | None:
-        """The entry in the state, from this or another process."""
+        """The entry in the state, from this or another process; in an outage the one in memory."""
         memory = self._memory
-        stored = await self._best_effort(lambda: self._state.get(key), None, seconds=None)
-        if stored is None:
-            return None
+        failed: bytes | None = b""
+        stored = await self._best_effort(lambda: self._state.get(key), failed, seconds=None)
+        now, held = self._clock(), memory.get(key)
+        if stored == failed and held is not None:
+            known: _Entry[R] = held.entry
+            memory[key] = _Held(known, now + OUTAGE_SECONDS)
+            return known
+        memory.pop(key, None)
         try:
-            entry: _Entry[R] = self._entry.model_validate_json(stored)
+            entry: _Entry[R] = self._entry.model_validate_json(stored or b"")
         except ValidationError:
             return None
-        now = self._clock()
         is_valid = entry.stored <= now + CLOCK_SKEW_SECONDS and entry.stored <= entry.expires <= entry.stale_until
         if not is_valid or (kept := self._as_served(entry.response)) is None:
             return None
-        memory[key] = entry = entry.model_copy(update={"response": kept})
+        entry = entry.model_copy(update={"response": kept})
+        memory[key] = _Held(entry, now + CHECK_SECONDS)
         return entry
-
-
-CHECK_SECONDS = 5.0
-"""How long a process may serve entries from memory that another process has cleared (seconds)."""
-
-_KEY = "cache/epoch"
-_OUTAGE_SECONDS = 30.0
-
-
-class CacheEpoch:
-    """The number as this process last read it. Users drop entries that were stored under another number.
-
-    Args:
-        best_effort: runs the calls to the state.
-        clock: seconds, of any origin.
-    """
-
-    def __init__(self, state: State, best_effort: BestEffort, *, clock: Callable[[], float]) -> None:
-        self.number = 0
-        self._state = state
-        self._best_effort = best_effort
-        self._clock = clock
-        self._known_until = float("-inf")
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the number was read within the last CHECK_SECONDS."""
-        return self._clock() < self._known_until
-
-    async def look_up(self) -> None:
-        """Read the number from the state unless it is known. In an outage the number stays the same."""
-        if self.is_known:
-            return
-        self._known_until = self._clock() + CHECK_SECONDS  # set first, so that only one of many callers reads it
-        number = await self._best_effort(self._stored, None)
-        if number is None:
-            self._known_until = self._clock() + _OUTAGE_SECONDS
-        else:
-            self.number = number
-
-    async def _stored(self) -> int | None:
-        return _number(await self._state.get(_KEY))
-
-
-async def advance(state: State) -> None:
-    """Make all processes drop their entries in memory.
-
-    Raises:
-        StateUnavailable: the state cannot be written.
-    """
-    await state.add(_KEY)
-
-
-def _number(stored: bytes | None) -> int:
-    """The stored number; 0 for anything else under that key."""
-    try:
-        return int(stored or 0)
-    except ValueError:
-        return 0

@@ -11,7 +11,6 @@ TEI (Hugging Face) takes `texts`, refuses a request without them (422) and answe
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 import json
@@ -19,8 +18,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -37,9 +35,8 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Bill, Call, Deadline, HttpRequest
 from websearch_gateway.net.client import Reply, send
-from websearch_gateway.net.fetch import mapped_errors
 from websearch_gateway.net.requests import Retry, noting_model, parse_retry_after
-from websearch_gateway.ports import MOST_RERANKED, Layer, Progress, no_progress, through
+from websearch_gateway.ports import MOST_RERANKED, Layer, through
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -148,7 +145,6 @@ class _Embedder:
     model: str = ""
     key: str | None = field(default=None, repr=False)
     timeout_seconds: float = TIMEOUT_SECONDS
-    progress: Progress = field(default=no_progress, repr=False)
     dimensions: int = field(default=0, init=False)
     weight: float = field(default=1.0, init=False)
 
@@ -225,9 +221,8 @@ def _unpacked(embedding: str | list[float]) -> Sequence[float]:
     return little_endian
 
 
-# 270 MB (nomic-embed-text) take ten minutes on a slow connection; the progress is a few thousand short lines.
 PULL_SECONDS = 600.0
-MOST_PROGRESS_BYTES = 10_000_000
+"""For a download: 270 MB (nomic-embed-text) take ten minutes on a slow connection."""
 
 
 @dataclass(slots=True)
@@ -264,53 +259,14 @@ class OllamaEmbedder(_Embedder):
         return await self.retry(exchange, deadline)
 
     async def _pull(self) -> None:
-        """Have the server download the model, and report each whole percent."""
-        last_step, done = "", False
-        request = self.client.stream(
-            "POST",
-            f"{self.url}/pull",
-            json={"model": self.model, "stream": True},
-            headers={"Accept-Encoding": "identity", **bearer(self.key)},
-        )
-        with mapped_errors(self.name):
-            async with asyncio.timeout(PULL_SECONDS), request as response:
-                if error := failure(response.status_code, self.name):
-                    raise error
-                async with aclosing(self._lines(response)) as lines:
-                    async for line in lines:
-                        step = self._step(line)
-                        done = done or step == "success"
-                        if step != last_step:
-                            await self.progress(f"{self.model}: {step}")
-                            last_step = step
-        if not done:
-            raise SearchProviderError(f"{self.name} stopped downloading its model before the end.")
-
-    async def _lines(self, response: httpx2.Response) -> AsyncGenerator[bytes]:
-        rest, read = b"", 0
-        async for piece in response.aiter_bytes():
-            read += len(piece)
-            if read > MOST_PROGRESS_BYTES:
-                raise SearchProviderError(f"{self.name} sends endless progress reports on its download.")
-            *lines, rest = (rest + piece).split(b"\n")
-            for line in filter(None, lines):
-                yield line
-        if rest:
-            yield rest
-
-    def _step(self, line: bytes) -> str:
-        """One line of progress in a few words. Ollama reports a failed download inside a stream with status 200."""
-        try:
-            report: Any = json.loads(line)
-            if "error" in report:
-                gone = any(words in str(report["error"]) for words in ("does not exist", "not found"))
-                message = f"{self.name} cannot download its model; check EMBEDDING_MODEL_NAME."
-                raise SearchProviderError(message, details={"reason": NO_MODEL} if gone else {})
-            if report.get("total"):
-                return f"pulling {100 * int(report.get('completed') or 0) // int(report['total'])}%"
-            return str(report["status"])
-        except (AttributeError, LookupError, TypeError, ValueError):
-            raise SearchProviderParseError(f"{self.name} reports on its download in an unknown format.") from None
+        """Have the server download the model."""
+        body = {"model": self.model, "stream": False}
+        request = HttpRequest("POST", f"{self.url}/pull", headers=bearer(self.key), json=body)
+        reply = await send(self.client, request, Deadline.after(PULL_SECONDS), self.name)
+        report = decode(reply, self.name)
+        if not isinstance(report, dict) or report.get("status") != "success":
+            message = f"{self.name} cannot download its model; check EMBEDDING_MODEL_NAME."
+            raise SearchProviderError(message, details={"reason": NO_MODEL})
 
 
 LONGEST_TEXT = 2_000

@@ -21,12 +21,13 @@ from websearch_gateway.models import (
     ContentRequest,
     Freshness,
     PassagesRequest,
+    Progress,
     RawSearchRequest,
     SafeSearch,
     SearchRequest,
     WebSearchRequest,
+    no_progress,
 )
-from websearch_gateway.ports import Progress, no_progress
 
 if TYPE_CHECKING:
     from websearch_gateway import app

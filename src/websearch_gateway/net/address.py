@@ -13,10 +13,10 @@ import ipaddress
 import re
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
@@ -211,7 +211,12 @@ def normal_host(host: str) -> str:
     if (address := _literal(host)) is not None:
         return str(address)
     if not host.isascii():
-        host = _to_ascii(host)
+        import idna
+
+        try:
+            host = idna.encode(host, uts46=True).decode("ascii")
+        except idna.IDNAError:
+            raise _forbidden("its host is not a valid name") from None
     name = host.lower().removesuffix(".")
     labels = name.split(".")
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
@@ -250,15 +255,6 @@ def _pair(text: str) -> tuple[str, int]:
         raise SearchNotConfiguredError(f"FETCH_ALLOW_PRIVATE_HOSTS: {text!r} is not host:port.") from None
 
 
-def _to_ascii(host: str) -> str:
-    import idna
-
-    try:
-        return idna.encode(host, uts46=True).decode("ascii")
-    except idna.IDNAError:
-        raise _forbidden("its host is not a valid name") from None
-
-
 def _literal(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(host)
@@ -295,32 +291,21 @@ LOOKUP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """The proxies and trusted certificates of outgoing connections; by default direct ones and those of `certifi`.
+    """The proxy and trusted certificates of outgoing connections; by default direct ones and those of `certifi`.
 
     Loopback addresses never go through a proxy: the proxy would connect to itself.
 
     Attributes:
         proxy: the URL of an HTTP proxy for everything; may hold a login.
-        environment: proxies by scheme (`http`, `https`, `all`), and under `no` the hosts that bypass them, as
-            `urllib.request.getproxies_environment` returns them.
         ca_bundle: a PEM file of additional trusted authorities.
     """
 
     proxy: str | None = field(default=None, repr=False)
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     ca_bundle: Path | None = None
 
-    def proxy_for(self, scheme: str, host: str, port: int) -> str | None:
+    def proxy_for(self, host: str) -> str | None:
         """The URL of the proxy to use; None for a direct connection."""
-        if (self.proxy is None and not self.environment) or _is_loopback(host):
-            return None
-        if self.environment:
-            # Not in typeshed; `proxy_bypass` would read the system's settings too.
-            from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
-
-            if proxy_bypass_environment(f"{host}:{port}", dict(self.environment)):
-                return None
-        return self.proxy or self.environment.get(scheme) or self.environment.get("all")
+        return None if _is_loopback(host) else self.proxy
 
     def ssl_context(self) -> ssl.SSLContext:
         """The TLS context that verifies certificates, the same for all connections. The first call takes 20 to 50 ms.
@@ -375,13 +360,11 @@ class ConnectionPools:
         Raises:
             ForbiddenUrlError: the target needs a proxy, and its name resolves here to a forbidden address.
         """
-        proxy = self._outbound.proxy_for(target.scheme, target.host, target.port)
+        proxy = self._outbound.proxy_for(target.host)
         if proxy is not None:
             await self._check_addresses(target)
-        if proxy not in self._pools:
-            # In a thread, and only on the first fetch: loading the certificates would block the event loop.
-            context = self._ssl_context or await in_own_thread(self._outbound.ssl_context)
-            self._ssl_context = context
+        # In a thread, and only on the first fetch: loading the certificates would block the event loop.
+        context = self._ssl_context = self._ssl_context or await in_own_thread(self._outbound.ssl_context)
         if proxy not in self._pools:
             self._pools[proxy] = httpcore2.AsyncConnectionPool(
                 ssl_context=context,
@@ -446,7 +429,9 @@ class SystemResolver:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolve")
 
     async def __call__(self, host: str) -> Sequence[str]:
-        found = await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, host)
+        # As bytes: Python would encode a string with an older IDNA, which rejects some names.
+        look_up = partial(socket.getaddrinfo, host.encode("ascii"), None, type=socket.SOCK_STREAM)
+        found = await asyncio.get_running_loop().run_in_executor(self._threads, look_up)
         return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
     def close(self) -> None:
@@ -454,59 +439,8 @@ class SystemResolver:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _look_up(host: str) -> list[Any]:
-    # As bytes: Python would encode a string with an older IDNA, which rejects some names.
-    return socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
-
-
-class PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to checked addresses only. If one address of a name is forbidden, the whole name is forbidden."""
-
-    def __init__(self, policy: AddressPolicy, resolve: Resolve) -> None:
-        self._policy = policy
-        self._resolve = resolve
-        self._sockets = httpcore2.AnyIOBackend()
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        """Dial `host:port`.
-
-        Raises:
-            ForbiddenUrlError: the policy forbids the host or an address that it resolves to.
-            SearchFetchError: the name does not exist.
-            httpcore2.ConnectError, httpcore2.ConnectTimeout: no address accepted the connection.
-        """
-        self._policy.check_host(host, port)
-        failure: httpcore2.ConnectError | httpcore2.ConnectTimeout | None = None
-        for address in await self._addresses(host, port):
-            try:
-                stream = await self._sockets.connect_tcp(
-                    address, port, min(timeout or CONNECT_SECONDS, CONNECT_SECONDS), local_address, socket_options
-                )
-                return MeteredStream(stream)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-                failure = error
-        raise failure or httpcore2.ConnectError("no address")
-
-    async def _addresses(self, host: str, port: int) -> Sequence[str]:
-        try:
-            addresses = await self._resolve(host)
-        except OSError:
-            raise SearchFetchError(f"The host {host} cannot be found.") from None
-        for address in addresses:
-            self._policy.check_address(host, port, address)
-        # IPv4 first: without IPv6 connectivity, trying IPv6 first would cost a whole timeout.
-        return sorted(addresses, key=lambda a: ipaddress.ip_address(a).version)[:MAX_ADDRESSES]
-
-
 class MeteredBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to a proxy that the operator has set. Reads through it are metered too."""
+    """Connects to a proxy that the operator has set. All reads are metered."""
 
     def __init__(self) -> None:
         self._sockets = httpcore2.AnyIOBackend()
@@ -519,10 +453,51 @@ class MeteredBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """Dial the proxy."""
-        return MeteredStream(
-            await self._sockets.connect_tcp(host, port, timeout or CONNECT_SECONDS, local_address, socket_options)
-        )
+        """Dial the addresses of `host:port` until one accepts.
+
+        Raises:
+            ForbiddenUrlError, SearchFetchError: as `addresses`.
+            httpcore2.ConnectError, httpcore2.ConnectTimeout: no address accepted the connection.
+        """
+        failure: httpcore2.ConnectError | httpcore2.ConnectTimeout | None = None
+        seconds = min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
+        for address in await self.addresses(host, port):
+            try:
+                stream = await self._sockets.connect_tcp(address, port, seconds, local_address, socket_options)
+                return MeteredStream(stream)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failure = error
+        raise failure or httpcore2.ConnectError("no address")
+
+    async def addresses(self, host: str, port: int) -> Sequence[str]:
+        """The addresses to dial."""
+        return [host]
+
+
+class PinnedBackend(MeteredBackend):
+    """Connects to checked addresses only. If one address of a name is forbidden, the whole name is forbidden."""
+
+    def __init__(self, policy: AddressPolicy, resolve: Resolve) -> None:
+        super().__init__()
+        self._policy = policy
+        self._resolve = resolve
+
+    async def addresses(self, host: str, port: int) -> Sequence[str]:
+        """The checked addresses.
+
+        Raises:
+            ForbiddenUrlError: the policy forbids the host or an address that it resolves to.
+            SearchFetchError: the name does not exist.
+        """
+        self._policy.check_host(host, port)
+        try:
+            addresses = await self._resolve(host)
+        except OSError:
+            raise SearchFetchError(f"The host {host} cannot be found.") from None
+        for address in addresses:
+            self._policy.check_address(host, port, address)
+        # IPv4 first: without IPv6 connectivity, trying IPv6 first would cost a whole timeout.
+        return sorted(addresses, key=lambda a: ipaddress.ip_address(a).version)[:MAX_ADDRESSES]
 
 
 class MeteredStream(httpcore2.AsyncNetworkStream):

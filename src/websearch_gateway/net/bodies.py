@@ -20,7 +20,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import webencodings
 
@@ -57,13 +57,13 @@ class BodyCutShort(Exception):
     """A body ends in the middle of its compressed data."""
 
 
-class Decoder(Protocol):
-    """Decodes one content coding."""
+class Decoder:
+    """Decodes a body without a content coding."""
 
     @property
     def complete(self) -> bool:
         """Whether the body may end here."""
-        ...
+        return True
 
     def feed(self, data: bytes, limit: int) -> bytes:
         """The decoded form of `data`, cut off after `limit` bytes.
@@ -71,19 +71,10 @@ class Decoder(Protocol):
         Raises:
             CodingError: the data is not in this coding.
         """
-        ...
-
-
-class Identity:
-    """No coding at all."""
-
-    complete = True
-
-    def feed(self, data: bytes, limit: int) -> bytes:
         return data[:limit]
 
 
-class Inflate:
+class Inflate(Decoder):
     """gzip (also with several members) and deflate, with its zlib wrapper or, as some servers send it, without one."""
 
     def __init__(self) -> None:
@@ -130,7 +121,7 @@ def decoder_for(content_encoding: str) -> Decoder:
     """
     codings = [name for part in content_encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
     if not codings:
-        return Identity()
+        return Decoder()
     if len(codings) > 1 or codings[0] not in ("gzip", "x-gzip", "deflate"):
         raise CodingError("is in a content coding that was not requested")
     return Inflate()
@@ -202,7 +193,11 @@ def charset_of(body: bytes, content_type: str) -> str:
     if (meta := _META.search(body[:_META_BYTES])) and (codec := _codec(meta[1].decode("ascii"))):
         # A page whose tag is readable as ASCII bytes is not in UTF-16, even if the tag says so.
         return "utf-8" if codec.startswith("utf-16") else codec
-    return "utf-8" if _is_utf8(body) else "cp1252"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(body[:_UTF8_BYTES], final=len(body) <= _UTF8_BYTES)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
 
 
 def decode(body: bytes, charset: str) -> str:
@@ -216,14 +211,6 @@ def _codec(label: str) -> str:
     if encoding is None or encoding.name in _NOT_TEXT:
         return ""
     return _SUPERSETS.get(encoding.name) or encoding.codec_info.name
-
-
-def _is_utf8(body: bytes) -> bool:
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(body[:_UTF8_BYTES], final=len(body) <= _UTF8_BYTES)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 SMALL_BYTES = 65_536

@@ -25,7 +25,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Call, Deadline, Hit, HttpRequest, SearchQuery, SearchResults
-from websearch_gateway.net.address import DEFAULT_PORTS, DIRECT, Outbound, http_proxy
+from websearch_gateway.net.address import DIRECT, Outbound, http_proxy
 from websearch_gateway.net.bodies import (
     ACCEPT_ENCODING,
     MAX_BYTES,
@@ -88,8 +88,7 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
             http_proxy(outbound.proxy)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        url = request.url
-        proxy = self._outbound.proxy_for(url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme, 0))
+        proxy = self._outbound.proxy_for(request.url.host)
         if proxy not in self._transports:
             self._transports[proxy] = httpx2.AsyncHTTPTransport(
                 verify=self._verify, trust_env=False, limits=LIMITS, proxy=_proxy(proxy) if proxy else None
@@ -152,10 +151,6 @@ MAX_PAGES = 10
 _REASONS = {402: "quota", 429: RATE_LIMITED}
 
 
-def _ignore(_: Mapping[str, str]) -> None:
-    """Ignore the headers."""
-
-
 @dataclass(frozen=True, slots=True)
 class HttpSearcher:
     """Makes a Searcher from a Provider. `timeout_seconds` limits each request within the deadline of the call.
@@ -170,7 +165,7 @@ class HttpSearcher:
     timeout_seconds: float = 20.0
     prices: Mapping[str, float] = field(default_factory=dict)
     parser: ReplyParser = field(default=ReplyParser(), repr=False)
-    on_headers: Callable[[Mapping[str, str]], None] = field(default=_ignore, repr=False)
+    on_headers: Callable[[Mapping[str, str]], None] | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
 
     @property
@@ -244,7 +239,8 @@ class HttpSearcher:
             within = call.within(self.timeout_seconds)
             reply = await send(self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES)
             note_status(reply.status)
-            self.on_headers(reply.headers)
+            if self.on_headers is not None:
+                self.on_headers(reply.headers)
             if error := await in_own_thread(self._refusal, reply) or self._failure(reply):
                 raise error
         except SearchTimeoutError:

@@ -332,7 +332,10 @@ class Fetcher:
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
             pool = await self._pools.pool_for(target)
             hooks = {"trace": partial(_tell, sending)} if sending else {}
-            async with pool.stream(method, _wire_url(target), headers=wire, content=body, extensions=hooks) as response:
+            address = httpcore2.URL(
+                scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode()
+            )
+            async with pool.stream(method, address, headers=wire, content=body, extensions=hooks) as response:
                 headers = _decoded(response.headers)
                 if response.status in _REDIRECTS and "location" in headers:
                     return await self._redirected(target, headers["location"], deadline)
@@ -416,12 +419,6 @@ def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapp
         retry_after=wait,
         retryable=status >= 500,
         details={"status": status, **challenge},
-    )
-
-
-def _wire_url(target: Target) -> httpcore2.URL:
-    return httpcore2.URL(
-        scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode()
     )
 
 

@@ -19,12 +19,14 @@ from websearch_gateway.models import (
     Claim,
     Deadline,
     Page,
+    Progress,
     WebSearchRequest,
+    no_progress,
 )
 from websearch_gateway.pipeline.guard import Guard, one_deadline
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.web_search import Outcome, WebSearch, read_pages
-from websearch_gateway.ports import Progress, Reader, Workers, no_progress
+from websearch_gateway.ports import Reader, Workers
 from websearch_gateway.results import CheckedClaim, CheckedClaims, Citation, SearchResponse
 from websearch_gateway.text.citations import snippets
 from websearch_gateway.text.quotes import quote_url

@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from pydantic import TypeAdapter
 
-from websearch_gateway.errors import EngineNotConfigured, Unavailable
+from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Answer, Call, Deadline, Fallback, Gathered, Hit, OneTask, Page
 from websearch_gateway.pipeline.web_search import PAGE_SECONDS, clean_sent, hits_to_ask_for, read_pages
 from websearch_gateway.ports import (
@@ -33,10 +33,6 @@ QUOTES_RESERVE_SECONDS = 0.25
 """Quotes that wait for an engine are served this long before the deadline (seconds)."""
 
 
-def _ignore() -> None:
-    """The default `overtaken`: does nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """An engine with its place in the order.
@@ -46,7 +42,7 @@ class Ranked:
     """
 
     engine: AnswerEngine
-    overtaken: Callable[[], None] = _ignore
+    overtaken: Callable[[], None] = field(default=lambda: None)
     gathers: bool = False
 
     @property
@@ -75,7 +71,7 @@ class FallbackEngine:
     @property
     def name(self) -> str:
         """The name of the first engine."""
-        return self.engines[0].name
+        return self.engines[0].name if self.engines else self.raw.name
 
     async def ask(self, call: Call) -> Answer:
         """The first answer; its `fallback` says why it is not from the first configured engine.
@@ -95,21 +91,15 @@ class FallbackEngine:
             answer = winner.task.result()
             if winner is not race.trials[0]:
                 answer = replace(answer, fallback=_both(self._why(race, winner), answer.fallback))
-                self._report_overtaken(race, winner)
-        configured = [attempt for trial in race.trials for attempt in trial.attempts if _is_configured(trial)]
-        return replace(answer, warnings=(*loud(configured), *answer.warnings))
-
-    def _report_overtaken(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> None:
-        overdue = {trial.name for trial in race.before(winner) if trial.running}
-        for ranked in self.engines:
-            if ranked.name in overdue:
-                ranked.overtaken()
+                overdue = {trial.name for trial in race.before(winner) if trial.running}
+                for ranked in self.engines:
+                    if ranked.name in overdue:
+                        ranked.overtaken()
+        return replace(answer, warnings=(*loud(race.attempts), *answer.warnings))
 
     def _why(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> Fallback | None:
-        """The first engine with its reason, then the other engines that failed or were too slow; None if none is
-        configured: then nobody expects another answer.
-        """
-        asked = [trial for trial in race.trials if trial not in (winner, race.stopgap) and _is_configured(trial)]
+        """The first engine with its reason, then the other engines that failed or were too slow; None without any."""
+        asked = [trial for trial in race.trials if trial not in (winner, race.stopgap)]
         unable = [trial for trial in asked if trial.failure or trial.running]
         if not unable:
             return None
@@ -130,10 +120,6 @@ def _both(first: Fallback | None, second: Fallback | None) -> Fallback | None:
     if first is None or second is None:
         return first or second
     return Fallback(first.given_up, f"{first.reason} {second.given_up}: {second.reason}.")
-
-
-def _is_configured(trial: Trial[Answer]) -> bool:
-    return not isinstance(trial.failure, EngineNotConfigured)
 
 
 class _Schedule:
@@ -169,23 +155,20 @@ class _Schedule:
         raw_has_answered = quotes is not None and quotes.answered
         startable = [one for one in self._left if not engine_runs or (one.gathers and raw_has_answered)]
         if startable:
-            await self._start(startable[0])
+            self._left.remove(startable[0])
+            await self._begin(startable[0].engine)
+            self._latest = startable[0]
         elif quotes is None and (not engine_runs or self._is_overdue()):
             race.stopgap = await self._begin(self._raw)
         else:
             return False
         return True
 
-    async def _start(self, ranked: Ranked) -> None:
-        self._left.remove(ranked)
-        await self._begin(ranked.engine)
-        self._latest = ranked
-
     async def _begin(self, engine: AnswerEngine) -> Trial[Answer]:
         if self._latest:
             await self._call.progress(f"Falling back from {self._latest.name} to {engine.name}")
         # For raw search an engine with an open circuit counts too: it failed a moment ago.
-        after = any(map(_is_configured, self._race.trials))
+        after = bool(self._race.trials)
         asked = engine.ask(replace(self._call, behind=after))
         behind = after if engine is self._raw else self._race.has_asked
         return self._race.start(engine.name, asked, behind=behind)
@@ -207,35 +190,6 @@ class _Schedule:
         left = due - self._loop.time()
         gathers = self._latest is not None and self._latest.gathers
         return None if left <= 0 or (gathers and self._race.stopgap is None) else left
-
-
-@dataclass(frozen=True, slots=True)
-class UnconfiguredEngine:
-    """Stands in for an engine whose key is missing. Its error names the setting."""
-
-    name: str
-    setting: str
-    most_usd: float = 0.0
-    likely_usd: float = 0.0
-
-    async def ask(self, call: Call) -> Answer:
-        """Never answers.
-
-        Raises:
-            EngineNotConfigured: always, so that the next engine serves.
-        """
-        raise EngineNotConfigured(f"{self.setting} is not set.")
-
-    async def warm_up(self) -> None:
-        """Nothing to load."""
-
-    async def check(self, deadline: Deadline) -> Sequence[str]:
-        """Never succeeds.
-
-        Raises:
-            EngineNotConfigured: always.
-        """
-        raise EngineNotConfigured(f"{self.setting} is not set.")
 
 
 ENOUGH_PAGES = 3
@@ -277,7 +231,15 @@ class Gathering:
         sent = await self._sent(best, call)
         if urls := [hit.url for hit in best if hit.url not in sent]:
             await call.progress(f"Reading {len(urls)} pages")
-        pages = sent | await self._read(urls, call, enough=max(1, ENOUGH_PAGES - len(sent)))
+        outcomes = await read_pages(
+            self.reader,
+            urls,
+            call.within(max(0.0, call.remaining() - COMPOSE_RESERVE_SECONDS)),
+            gate=self.gate,
+            per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
+            enough=max(1, ENOUGH_PAGES - len(sent)),
+        )
+        pages = sent | {url: outcome for url, outcome in outcomes.items() if isinstance(outcome, Page)}
         hits = tuple(replace(hit, content=None) if hit.url in sent else hit for hit in results.hits)
         return Gathered(replace(results, hits=hits), pages)
 
@@ -293,17 +255,6 @@ class Gathering:
             for url, (text, warnings) in found.items()
             if text
         }
-
-    async def _read(self, urls: list[str], deadline: Deadline, enough: int) -> dict[str, Page]:
-        outcomes = await read_pages(
-            self.reader,
-            urls,
-            deadline.within(max(0.0, deadline.remaining() - COMPOSE_RESERVE_SECONDS)),
-            gate=self.gate,
-            per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
-            enough=enough,
-        )
-        return {url: outcome for url, outcome in outcomes.items() if isinstance(outcome, Page)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +278,8 @@ class RawEngine:
         gathered = await self.gather(call)
         await call.progress("Composing the answer")
         hits, pages = gathered.results.hits, gathered.pages
-        size = sum(len(page.markdown) for page in pages.values()) + sum(map(_size, hits))
+        size = sum(len(page.markdown) for page in pages.values())
+        size += sum(len(hit.title) + len(hit.snippet) + len(hit.content or "") for hit in hits)
         preferred, warnings = await self._preferred(call, gathered, size)
         composed = await self.workers.run(self.composer, call.query, hits, pages, preferred, deadline=call, size=size)
         answer = _answer_type().validate_python(composed)
@@ -352,7 +304,3 @@ class RawEngine:
 @functools.cache
 def _answer_type() -> TypeAdapter[Answer]:
     return TypeAdapter(Answer)
-
-
-def _size(hit: Hit) -> int:
-    return len(hit.title) + len(hit.snippet) + len(hit.content or "")

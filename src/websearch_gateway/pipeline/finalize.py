@@ -17,7 +17,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import UNRELATED, SearchProviderError
-from websearch_gateway.models import Answer, Call, Hit, SearchQuery, SearchResults, Source, Span
+from websearch_gateway.models import Answer, AppliedFilters, Call, Hit, SearchQuery, SearchResults, Source, Span
 from websearch_gateway.net.bodies import in_own_thread
 from websearch_gateway.results import (
     Citation,
@@ -86,14 +86,19 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime, cost
         responded_at=responded_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         usage=Usage(prompt_tokens=answer.usage.prompt, response_tokens=answer.usage.response),
         fallback=answer.fallback and FallbackInfo(from_=answer.fallback.given_up, reason=answer.fallback.reason),
-        filters=Filters(
-            freshness=FilterState(requested=query.freshness_hours, applied=answer.applied.freshness),
-            region=FilterState(requested=query.region, applied=answer.applied.region),
-            domains=answer.applied.domains,
-        ),
+        filters=filters_of(query, answer.applied),
         cost_usd=round(cost_usd, 6),
         search_suggestions=answer.search_suggestions,
         warnings=tuple(dict.fromkeys((*answer.warnings, *warnings))),
+    )
+
+
+def filters_of(query: SearchQuery, applied: AppliedFilters) -> Filters:
+    """What was asked for, and what was applied."""
+    return Filters(
+        freshness=FilterState(requested=query.freshness_hours, applied=applied.freshness),
+        region=FilterState(requested=query.region, applied=applied.region),
+        domains=applied.domains,
     )
 
 

@@ -17,7 +17,6 @@ import asyncio
 import functools
 import hashlib
 import logging
-import re
 import time
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -31,12 +30,13 @@ from pydantic import BaseModel
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchFetchError,
-    SearchNotConfiguredError,
     SearchTimeoutError,
     SearchValidationError,
 )
 from websearch_gateway.models import (
     LOCAL,
+    MOST_FRESH_HOURS,
+    MOST_SOURCES,
     Bill,
     Call,
     Caller,
@@ -48,7 +48,6 @@ from websearch_gateway.models import (
     no_progress,
 )
 from websearch_gateway.ports import State, Workers
-from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.carried_data import (
     LEAST_CHARACTERS,
     addresses_with_data,
@@ -59,13 +58,11 @@ from websearch_gateway.text.carried_data import (
 from websearch_gateway.text.query import (
     BUILT_IN_ROUTES,
     LONGEST_RAW_QUERY,
-    Route,
     checked_query,
     country_code,
     language_code,
     matching_form,
     normalise,
-    repeats_a_repetition,
 )
 from websearch_gateway.text.sanitise import suspicious
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
@@ -88,8 +85,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 D = TypeVar("D", bound=Deadline)
 
-LONGEST_PATTERN = 500
-
 _LONGEST_HOST = 300
 """The part of an address in a list of domains that may hold its host (characters). The rest is never sent."""
 
@@ -110,9 +105,9 @@ class Most:
     most hours of `freshness_hours`.
     """
 
-    results: int = 8
+    results: int = MOST_SOURCES
     names: Sequence[str] = ("maxResults",)
-    hours: int = 168
+    hours: int = MOST_FRESH_HOURS
 
 
 MOST_OF_ANSWERS = Most()
@@ -130,24 +125,25 @@ class Guard:
     """Normalises and checks every query. Stateless once built; safe for concurrent calls.
 
     Args:
-        routes: the operator's `[routes.NAME]` tables: they switch off, rename, reword, replace or add routes.
+        routes: the servers of built-in routes as the operator's agents know them; an empty name turns a route off.
         secrets: the gateway's own secrets, which no query may carry.
         allowed: the only domains to search, as from `text.urls.domains`; empty for all.
         blocked: the domains never to search, in the same form.
-
-    Raises:
-        SearchNotConfiguredError: a route is unusable; the message names it.
     """
 
     def __init__(
         self,
-        routes: Mapping[str, RouteSettings],
+        routes: Mapping[str, str],
         secrets: tuple[str, ...],
         *,
         allowed: Sequence[str] = (),
         blocked: Sequence[str] = (),
     ) -> None:
-        self._routes = _merged(routes)
+        self._routes = {
+            name: replace(route, server=server, message=route.message.replace(f"`{route.server}`", f"`{server}`"))
+            for name, route in BUILT_IN_ROUTES.items()
+            if (server := routes.get(name, route.server))
+        }
         self._secrets = secrets
         self._allowed, self._blocked = allowed, blocked
         # Questions repeat, and this check takes longer than the rest of a call that the cache answers.
@@ -174,7 +170,7 @@ class Guard:
             asked,
             text=checked_query(asked.text),
             max_results=results,
-            freshness_hours=None if hours is None else _whole_number(("freshnessHours",), hours, most.hours),
+            freshness_hours=None if hours is None else whole_number(("freshnessHours",), hours, most.hours),
             region=None if region is None else _region(region),
             include_answers=_flag("includeAnswers", asked.include_answers),
             language=None if language is None else _language(language),
@@ -192,7 +188,7 @@ class Guard:
             SearchValidationError: it is too long to be checked, contains a control character or carries a credential.
         """
         if len(text) > LONGEST_RAW_QUERY:
-            raise _invalid(field, f"at most {LONGEST_RAW_QUERY} characters", f"0-{LONGEST_RAW_QUERY} characters")
+            raise invalid(field, f"at most {LONGEST_RAW_QUERY} characters", f"0-{LONGEST_RAW_QUERY} characters")
         text = normalise(text)
         self.refuse_credentials(field, text)
         return text
@@ -224,78 +220,25 @@ class Guard:
     def _judge(self, text: str, routed: bool) -> tuple[str, ...]:
         """The warnings for a normalised text. Raises as `check`."""
         self.refuse_credentials("query", text)
-        if routed:
-            self._refuse_routed(text)
+        reduced = matching_form(text) if routed else ""
+        for name, route in self._routes.items() if routed else ():
+            if route.asks(reduced):
+                raise SearchValidationError(route.message, details={"route": name, "use": route.server})
         warning = suspicious(text)
         return (warning,) if warning else ()
 
-    def _refuse_routed(self, text: str) -> None:
-        """Refuse a question for a specialist server."""
-        reduced = matching_form(text)
-        for name, route in self._routes.items():
-            if route.asks(text, reduced):
-                raise SearchValidationError(route.message, details={"route": name, "use": route.server})
 
-
-def _merged(settings: Mapping[str, RouteSettings]) -> dict[str, Route]:
-    """The built-in routes with the operator's changes, in the order of the table and then of the settings file."""
-    merged = dict(BUILT_IN_ROUTES)
-    for name, route in settings.items():
-        if not route.enabled:
-            merged.pop(name, None)
-        elif route.patterns:
-            merged[name] = _operator_route(name, route)
-        elif name not in merged:
-            raise SearchNotConfiguredError(f"The route {name} is not built in, so it needs `patterns` and a `server`.")
-        else:
-            merged[name] = _renamed(merged[name], route.server or merged[name].server, route.message)
-    return merged
-
-
-def _renamed(built_in: Route, server: str, message: str) -> Route:
-    """The route with another name of its server and, if not empty, another message."""
-    usual = built_in.message.replace(f"`{built_in.server}`", f"`{server}`")
-    return replace(built_in, server=server, message=message or usual)
-
-
-def _operator_route(name: str, route: RouteSettings) -> Route:
-    if not route.message and not route.server:
-        raise SearchNotConfiguredError(
-            f"The route {name} needs a `message` that names the server to use instead, or its name as `server`."
-        )
-    for number, pattern in enumerate(route.patterns, start=1):
-        if fault := _fault(pattern):
-            raise SearchNotConfiguredError(f"Pattern {number} of the route {name} is unusable: {fault}.")
-    server = route.server or name
-    return Route(
-        route.message or f"This is for the server `{server}`: use that instead of a web search.",
-        server,
-        patterns=route.patterns,
-    )
-
-
-def _fault(pattern: str) -> str | None:
-    """Why an operator's pattern is unusable; None if it is usable. It must be fast, since every query is matched."""
-    if len(pattern) > LONGEST_PATTERN:
-        return f"it is longer than {LONGEST_PATTERN} characters"
-    try:
-        compiled = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        return str(error)
-    if compiled.search(""):
-        return "it matches every query"
-    return "it repeats a repetition, as in `(a+)+`" if repeats_a_repetition(pattern) else None
-
-
-def _invalid(field: str, demand: str, allowed: str, *other_names: str) -> SearchValidationError:
+def invalid(field: str, demand: str, allowed: str, *other_names: str) -> SearchValidationError:
+    """The error of a parameter that must be something else."""
     names = " or ".join(f"`{name}`" for name in (field, *other_names))
     return SearchValidationError(f"{names} must be {demand}.", details={"field": field, "allowed": allowed})
 
 
-def _whole_number(names: Sequence[str], value: int, limit: int) -> int:
+def whole_number(names: Sequence[str], value: int, limit: int, least: int = 1) -> int:
+    """`value`, a parameter with these names. Raises SearchValidationError unless it is in its range."""
     # A bool is an int to Python, and "5" is a mistake that a caller should see.
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= limit:
-        raise _invalid(names[0], f"a whole number from 1 to {limit}", f"1-{limit}", *names[1:])
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= limit:
+        raise invalid(names[0], f"a whole number from {least} to {limit}", f"{least}-{limit}", *names[1:])
     return value
 
 
@@ -307,26 +250,26 @@ def up_to(names: Sequence[str], value: int, limit: int) -> tuple[int, tuple[str,
     """
     if isinstance(value, int) and not isinstance(value, bool) and value > limit:
         return limit, (f"`{names[0]}` is at most {limit}: {limit} is used.",)
-    return _whole_number(names, value, limit), ()
+    return whole_number(names, value, limit), ()
 
 
 def _flag(field: str, value: bool) -> bool:
     if not isinstance(value, bool):
-        raise _invalid(field, "true or false", "true, false")
+        raise invalid(field, "true or false", "true, false")
     return value
 
 
 def _one_of(field: str, value: T, allowed: tuple[T, ...]) -> T:
     if value not in allowed:
         listed = ", ".join(map(str, allowed))
-        raise _invalid(field, f"one of {listed}", listed)
+        raise invalid(field, f"one of {listed}", listed)
     return value
 
 
 def _region(region: str) -> str:
     code = country_code(region) if isinstance(region, str) else None
     if code is None:
-        raise _invalid(
+        raise invalid(
             "region", "an ISO 3166-1 alpha-2 code such as GB, or a country's English name", "ISO 3166-1 alpha-2"
         )
     return code
@@ -335,7 +278,7 @@ def _region(region: str) -> str:
 def _language(language: str) -> str:
     code = language_code(language) if isinstance(language, str) else None
     if code is None:
-        raise _invalid("language", "an ISO 639-1 code such as en", "ISO 639-1")
+        raise invalid("language", "an ISO 639-1 code such as en", "ISO 639-1")
     return code
 
 
@@ -476,23 +419,22 @@ class Provenance:
             return
         keys = [_address_key(url, caller) for url in found]
         self._here.update((key, True) for key in keys)
-        if await self._best_effort(lambda: self._put(keys), False, seconds=deadline.remaining()):
-            self._examined[examined] = True
 
-    async def _put(self, keys: Sequence[str]) -> bool:
-        await asyncio.gather(*(self._state.put(key, b"1", KEEP_SECONDS) for key in keys))
-        return True
+        async def put() -> bool:
+            await asyncio.gather(*(self._state.put(key, b"1", KEEP_SECONDS) for key in keys))
+            return True
+
+        if await self._best_effort(put, False, seconds=deadline.remaining()):
+            self._examined[examined] = True
 
     async def _knows(self, url: str, caller: Caller) -> bool:
         for one in _spellings(url):
             key = _address_key(one, caller)
-            if key in self._here or await self._best_effort(partial(self._stored, key), False):
+            stored = None if key in self._here else await self._best_effort(partial(self._state.get, key), None)
+            if key in self._here or stored:
                 self._here[_address_key(url, caller)] = True
                 return True
         return await self._is_indexed(url)
-
-    async def _stored(self, key: str) -> bool:
-        return await self._state.get(key) is not None
 
     def _may_redirect(self, start: str, caller: Caller) -> bool:
         """Whether the address is known although its domain may not be trusted: its caller has put nothing into it."""

@@ -9,25 +9,35 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from websearch_gateway.cache.results import RawResult, Served
-from websearch_gateway.errors import SearchError, SearchProviderParseError, SearchValidationError, shown
-from websearch_gateway.models import LOCAL, Call, Caller, Hit, RawSearchRequest, SearchQuery, SearchResults
+from websearch_gateway.errors import SearchError, SearchProviderParseError, shown
+from websearch_gateway.models import (
+    LOCAL,
+    LONGEST_QUERY,
+    MOST_QUERIES,
+    MOST_RESULTS,
+    Call,
+    Caller,
+    Hit,
+    Progress,
+    RawSearchRequest,
+    SearchQuery,
+    SearchResults,
+    no_progress,
+)
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.bodies import in_own_thread
 from websearch_gateway.pipeline.finalize import clean_items
-from websearch_gateway.pipeline.guard import Guard, Most, one_deadline, question
+from websearch_gateway.pipeline.guard import Guard, Most, invalid, one_deadline, question
 from websearch_gateway.pipeline.search import Recall
-from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse
 from websearch_gateway.text.hits import json_object, records
 from websearch_gateway.text.notes import nothing_found
-from websearch_gateway.text.query import LONGEST_QUERY
 from websearch_gateway.text.sanitise import strip_invisible_characters
 from websearch_gateway.upstream.race import ProviderSelection
 from websearch_gateway.upstream.telemetry import Telemetry
 
 GOOGLE = "google"
-MOST_QUERIES = 20
-MOST = Most(50, ("resultsPerQuery",))
+MOST = Most(MOST_RESULTS, ("resultsPerQuery",))
 QUERIES_AT_ONCE = 5
 
 _Reply = Served[RawResult] | SearchError
@@ -56,12 +66,12 @@ class RawSearch:
         """
         with self.telemetry.call("\n".join(request.queries), tool="web_search_raw") as event:
             if not 1 <= len(request.queries) <= MOST_QUERIES:
-                raise SearchValidationError(
-                    f"`query` must be one query, or 1 to {MOST_QUERIES} of them.",
-                    details={"field": "query", "allowed": f"1-{MOST_QUERIES}"},
-                )
+                raise invalid("query", f"one query, or 1 to {MOST_QUERIES} of them", f"1-{MOST_QUERIES}")
             await progress("Searching the web")
-            replies = await self._ask_all(request, caller)
+            gate = asyncio.Semaphore(QUERIES_AT_ONCE)
+            texts = list(dict.fromkeys(request.queries))  # a repeated query is searched once
+            found_by_text = await asyncio.gather(*(self._ask(text, request, caller, gate) for text in texts))
+            replies = dict(zip(texts, found_by_text, strict=True))
             served = [reply for reply in replies.values() if not isinstance(reply, SearchError)]
             if not served:
                 raise next(reply for reply in replies.values() if isinstance(reply, SearchError))
@@ -82,37 +92,23 @@ class RawSearch:
                 warnings=tuple(dict.fromkeys(warning for one in found for warning in one.warnings)),
             )
 
-    async def _ask_all(self, request: RawSearchRequest, caller: Caller) -> dict[str, _Reply]:
-        """The reply to each query; a repeated query is searched once."""
-        gate = asyncio.Semaphore(QUERIES_AT_ONCE)
-        async with asyncio.TaskGroup() as group:
-            tasks = {
-                text: group.create_task(self._ask(text, request, caller, gate))
-                for text in dict.fromkeys(request.queries)
-            }
-        return {text: task.result() for text, task in tasks.items()}
-
     async def _ask(self, text: str, request: RawSearchRequest, caller: Caller, gate: asyncio.Semaphore) -> _Reply:
         try:
             async with one_deadline(self.deadline_seconds, caller) as call, gate:
                 asked = question(request, text, max_results=request.results_per_query)
                 checked = self.guard.check(asked, MOST, routed=caller.has_specialists)
-                return await self.recall(checked, call, self._counted, use_cache=request.use_cache)
+                return await self.recall(checked, call, self._find, use_cache=request.use_cache)
         except SearchError as error:
             return error
 
-    async def _counted(self, call: Call) -> Served[RawResult]:
-        """The result. The query counts towards the caller's limit only if it called a provider."""
+    async def _find(self, call: Call) -> Served[RawResult]:
+        """Search, put the hits into Google's form, and store them. Counts for the limit only if it calls a provider."""
         try:
-            return await self._find(call)
+            async with self.gate:
+                found = await self.selection.preferring((GOOGLE,)).ask(call)
         finally:
             if not call.bill.requests:
                 await self.recall.rate_limits.give_back(call.caller)
-
-    async def _find(self, call: Call) -> Served[RawResult]:
-        """Search, put the hits into Google's form, and store them."""
-        async with self.gate:
-            found = await self.selection.preferring((GOOGLE,)).ask(call)
         google_failed = found.provider != GOOGLE and GOOGLE in self.selection.searchers
         response = await self._in_googles_form(call, found)
         await self.recall.cache.put(call.query, call.caller, response, stopgap=google_failed)
@@ -123,7 +119,8 @@ class RawSearch:
         warnings: tuple[str, ...]
         if found.provider == GOOGLE:
             # Parsing five pages of JSON takes too long for the event loop.
-            result, warnings = await in_own_thread(self._merged, found.bodies, query.max_results)
+            whole = await in_own_thread(merged, found.bodies, query.max_results)
+            result, warnings = await in_own_thread(clean_items, whole, self.addresses)
         else:
             result = imitated(query, found.hits)
             missing = self.selection.absent.get(GOOGLE)
@@ -137,9 +134,6 @@ class RawSearch:
             cost_usd=round(call.bill.usd, 9),
             warnings=(*warnings, *found.warnings),
         )
-
-    def _merged(self, bodies: Sequence[bytes], most: int) -> tuple[dict[str, Any], tuple[str, ...]]:
-        return clean_items(merged(bodies, most), self.addresses)
 
 
 def _entry(query: str, reply: _Reply) -> RawQuery:

@@ -11,9 +11,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from websearch_gateway.cache.pages import UNKNOWN_SCRIPT, PageCache, Similarity, Subject, content_hash, page_key
-from websearch_gateway.errors import SearchError, SearchValidationError
+from websearch_gateway.errors import SearchError
 from websearch_gateway.models import (
     LOCAL,
+    LONGEST_QUERY,
+    MOST_QUERIES,
+    MOST_RESULTS,
     Call,
     Caller,
     ContentRequest,
@@ -22,7 +25,7 @@ from websearch_gateway.models import (
     Passage,
     PassagesRequest,
 )
-from websearch_gateway.pipeline.guard import Guard, Provenance, one_deadline, up_to
+from websearch_gateway.pipeline.guard import Guard, Provenance, invalid, one_deadline, up_to, whole_number
 from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED, Reranker, State, Workers
 from websearch_gateway.results import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
@@ -34,9 +37,6 @@ from websearch_gateway.upstream.telemetry import Telemetry
 
 MOST_CHARS = 100_000
 MOST_OFFSET = 100_000_000
-MOST_RESULTS = 50
-MOST_QUERIES = 20
-LONGEST_QUERY = 400
 NEAREST_CHARS = 600
 """The most characters to show of a passage that hardly answers."""
 
@@ -75,16 +75,13 @@ class PageReading:
             SearchFetchError, SearchTimeoutError: the page cannot be read.
         """
         with self.telemetry.call(request.url, tool="get_content") as event:
-            _check_number("offset", request.offset, 0, MOST_OFFSET)
+            whole_number(("offset",), request.offset, MOST_OFFSET, 0)
             most, warnings = up_to(("maxChars",), request.max_chars, MOST_CHARS)
             async with one_deadline(self.deadline_seconds) as deadline:
                 page, unknown = await self.read(request.url, caller, deadline, fresh=request.refresh)
             total = len(page.markdown)
             if request.offset > total:
-                raise SearchValidationError(
-                    f"`offset` is beyond the end of the page, which has {total} characters.",
-                    details={"field": "offset", "allowed": f"0-{total}"},
-                )
+                raise invalid("offset", f"at most {total}, the length of the page", f"0-{total}")
             text, next_offset = window(page.markdown, request.offset, most)
             event.served("page", 1, cache=page.cache)
         return PageContent(
@@ -125,7 +122,16 @@ class PageReading:
                 for query, answer, nearest in zip(request.queries, found.answers, found.nearest, strict=True)
             ),
             note=" ".join(found.notes),
-            metadata=_metadata(page, found) if request.include_metadata else None,
+            metadata=PageMetadata(
+                final_url=page.final_url,
+                content_type=page.content_type,
+                published=page.published,
+                content_hash=content_hash(page),
+                total_chars=len(page.markdown),
+                passages=found.passages,
+            )
+            if request.include_metadata
+            else None,
             warnings=(*unknown, *warnings, *found.warnings, *self._warnings(page)),
         )
 
@@ -146,9 +152,7 @@ class PageReading:
     ) -> tuple[Page, tuple[str, ...]]:
         """The whole page, and warnings about its address. Raises what `content` raises."""
         if (address := with_scheme(url)) is None:
-            raise SearchValidationError(
-                "`url` must be an absolute http or https URL.", details={"field": "url", "allowed": "http, https"}
-            )
+            raise invalid("url", "an absolute http or https URL", "http, https")
         left = False
 
         async def admit() -> None:
@@ -192,17 +196,6 @@ def _beginning(nearest: Passage | None) -> PagePassage | None:
     return shown if rest is None else shown.model_copy(update={"text": f"{text.rstrip()} …"})
 
 
-def _metadata(page: Page, found: Findings) -> PageMetadata:
-    return PageMetadata(
-        final_url=page.final_url,
-        content_type=page.content_type,
-        published=page.published,
-        content_hash=content_hash(page),
-        total_chars=len(page.markdown),
-        passages=found.passages,
-    )
-
-
 def _checked(queries: tuple[str, ...]) -> list[str]:
     """The normalised queries.
 
@@ -210,23 +203,11 @@ def _checked(queries: tuple[str, ...]) -> list[str]:
         SearchValidationError: there are none or too many, or one is empty or too long.
     """
     if not 1 <= len(queries) <= MOST_QUERIES:
-        raise SearchValidationError(
-            f"`query` must be a query or a list of 1 to {MOST_QUERIES} of them.", details={"field": "query"}
-        )
+        raise invalid("query", f"a query or a list of 1 to {MOST_QUERIES} of them", f"1-{MOST_QUERIES}")
     plain = [normalise(query) if len(query) <= 10 * LONGEST_QUERY else query for query in queries]
     if not all(1 <= len(query) <= LONGEST_QUERY for query in plain):
-        raise SearchValidationError(
-            f"A query must be 1 to {LONGEST_QUERY} characters long.", details={"field": "query"}
-        )
+        raise invalid("query", f"1 to {LONGEST_QUERY} characters long", f"1-{LONGEST_QUERY} characters")
     return plain
-
-
-def _check_number(field: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise SearchValidationError(
-            f"`{field}` must be a whole number from {least} to {most}.",
-            details={"field": field, "allowed": f"{least}-{most}"},
-        )
 
 
 RANKING_RESERVE_SECONDS = 0.5
@@ -304,11 +285,12 @@ class PassageFinder:
         seconds = call.remaining()
         earlier = call.within(seconds - min(RANKING_RESERVE_SECONDS, seconds / 10))
         compared = await self._similarity.compare(prepared.subject, asked, earlier)
+        similarities = [compared.similarities.get(query, {}) for query in queries]
         found = await self._workers.run(
             ranked,
             queries,
             ["\n".join((*passage.section_path, passage.text)) for passage in prepared.passages],
-            [_similarities(prepared, compared.similarities.get(query, {})) for query in queries],
+            [[by_id.get(passage.id) for passage in prepared.passages] for by_id in similarities],
             self._similarity.weight,
             max(most, MOST_RERANKED) if self._reranker else most,
             deadline=call,
@@ -329,7 +311,7 @@ class PassageFinder:
         notes = _notes(answers, nearest, prepared.more, compared.fault)
         if compared.fault not in (None, UNKNOWN_SCRIPT) and not all(answers):
             # Without vectors a passage in other words goes unnoticed, so a query without a match still gets passages.
-            longest = _longest(prepared, most)
+            longest = tuple(sorted(prepared.passages, key=lambda passage: -len(passage.text))[:most])
             answers, nearest = tuple(answer or longest for answer in answers), (None,) * len(answers)
             notes = (*notes, "Where no word matches, the longest passages are shown.")
         return Findings(answers, nearest, notes, len(prepared.passages), warnings)
@@ -391,19 +373,11 @@ class PassageFinder:
         embedded = {passage.id: text for passage, text in zip(passages, found["embedded"], strict=True)}
         return _PreparedPage(
             passages=passages,
-            subject=Subject(page_key(page.url), embedded),
+            subject=Subject(embedded),
             is_known_script=self._similarity.knows(" ".join(embedded.values())[:SAMPLE_CHARACTERS]),
             more=found["more"],
             characters=len(page.markdown),
         )
-
-
-def _similarities(page: _PreparedPage, by_id: Mapping[str, float]) -> list[float | None]:
-    return [by_id.get(passage.id) for passage in page.passages]
-
-
-def _longest(page: _PreparedPage, most: int) -> tuple[Passage, ...]:
-    return tuple(sorted(page.passages, key=lambda passage: -len(passage.text))[:most])
 
 
 def _notes(

@@ -29,15 +29,32 @@ from websearch_gateway.errors import (
     Exhausted,
     SearchNotConfiguredError,
     SearchRateLimitError,
-    SearchValidationError,
     Unavailable,
 )
-from websearch_gateway.models import LOCAL, Answer, Call, Caller, SearchQuery, SearchRequest
+from websearch_gateway.models import (
+    LOCAL,
+    Answer,
+    Call,
+    Caller,
+    Progress,
+    SearchQuery,
+    SearchRequest,
+    StateProblem,
+    no_progress,
+)
 from websearch_gateway.net.bodies import in_own_thread
 from websearch_gateway.net.requests import child_span
 from websearch_gateway.pipeline.finalize import finalize
-from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline, question, timeout_error, up_to
-from websearch_gateway.ports import AnswerEngine, Progress, State, no_progress
+from websearch_gateway.pipeline.guard import (
+    CheckedQuery,
+    Guard,
+    invalid,
+    one_deadline,
+    question,
+    timeout_error,
+    up_to,
+)
+from websearch_gateway.ports import AnswerEngine, State
 from websearch_gateway.results import (
     CachedAnswer,
     FoundPage,
@@ -53,7 +70,7 @@ from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Telemetry, stage
 
 SMALL_CHARS = 4_000
-"""Answers of up to this length are verified on the event loop, in a few milliseconds."""
+"""Answers of up to this length are verified on the event loop, in a few milliseconds; longer ones in a thread."""
 
 STALE_RESERVE_SECONDS = 0.5
 """An engine stops this long before the deadline (or a tenth of it), so that it can report its attempts."""
@@ -97,7 +114,9 @@ class SearchPipeline:
 
     async def _ask(self, call: Call) -> Served[SearchResponse]:
         """A new answer from the engine, finalized and stored."""
-        response = await _finalized(call, await self._answer(call))
+        answer = await self._answer(call)
+        finish = partial(finalize, call.query, answer, responded_at=datetime.now(UTC), cost_usd=call.bill.usd)
+        response = finish() if len(answer.text) <= SMALL_CHARS else await in_own_thread(finish)
         if call.query.verify_citations and self.verification:
             await call.progress("Reading the cited pages")
             response = await self.verification(response, call)
@@ -114,12 +133,6 @@ class SearchPipeline:
                 return await self.engine.ask(call.within(seconds - reserve))
         except TimeoutError:
             raise timeout_error(self.deadline_seconds) from None
-
-
-async def _finalized(call: Call, answer: Answer) -> SearchResponse:
-    """The response. A long answer is verified in a thread."""
-    finish = partial(finalize, call.query, answer, responded_at=datetime.now(UTC), cost_usd=call.bill.usd)
-    return finish() if len(answer.text) <= SMALL_CHARS else await in_own_thread(finish)
 
 
 R = TypeVar("R", SearchResponse, WebSearchResponse, RawResult)
@@ -156,17 +169,20 @@ class Recall(Generic[R]):
             SearchRateLimitError: a limit is reached.
             SearchError: what `ask` raises.
         """
-        served = await (self._recalled if use_cache else self._asked)(checked.query, call, ask)
-        problem = self.state.problem
-        return _warned(served, checked.warnings, (str(problem),) if problem else ())
+        call = replace(call, query=checked.query)
+        if use_cache:
+            served: Served[R] = await self._recalled(call, ask)
+        else:
+            await self.rate_limits.admit(call.caller)
+            served = await ask(call)
+        problem: StateProblem | None = self.state.problem
+        if not checked.warnings and problem is None:
+            return served
+        warnings = (*checked.warnings, *served.response.warnings, *([str(problem)] if problem else ()))
+        return served._replace(response=served.response.model_copy(update={"warnings": warnings}))
 
-    async def _asked(self, query: SearchQuery, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
-        await self.rate_limits.admit(call.caller)
-        return await ask(replace(call, query=query))
-
-    async def _recalled(self, query: SearchQuery, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
-        caller = call.caller
-        left = False
+    async def _recalled(self, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
+        query, caller, left = call.query, call.caller, False
 
         async def begin(tell: Progress) -> Served[R]:
             nonlocal left
@@ -177,7 +193,7 @@ class Recall(Generic[R]):
             left = True
             await self.rate_limits.admit(caller)
             try:
-                return await ask(replace(call, query=query, progress=tell))
+                return await ask(replace(call, progress=tell))
             except (Unavailable, Exhausted) as error:
                 return await stand_in(self.cache, query, caller, error)
 
@@ -193,13 +209,6 @@ class Recall(Generic[R]):
         if joined:  # the first caller is billed
             return Served(self.cache.kind.free(served.response), served.saved_usd, joined=True)
         return served
-
-
-def _warned(served: Served[R], before: Sequence[str], after: Sequence[str]) -> Served[R]:
-    if not before and not after:
-        return served
-    warnings = (*before, *served.response.warnings, *after)
-    return served._replace(response=served.response.model_copy(update={"warnings": warnings}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +368,7 @@ class CachedAnswers:
         with self.telemetry.call(text, tool="search_similar") as event:
             query = self._checked(text, caller)
             if not 0 <= threshold <= 1:
-                raise _out_of_range("threshold", "a number from 0 to 1")
+                raise invalid("threshold", "a number from 0 to 1", "0-1")
             most, warnings = up_to(("limit",), limit, MOST_SIMILAR)
             if self.similar_questions is None:
                 raise SearchNotConfiguredError("The semantic cache is off. Set SEMANTIC_CACHE=true to turn it on.")
@@ -391,10 +400,6 @@ class CachedAnswers:
 
     def _checked(self, text: str, caller: Caller) -> SearchQuery:
         return self.guard.check(SearchQuery(text), routed=caller.has_specialists).query
-
-
-def _out_of_range(field: str, demand: str) -> SearchValidationError:
-    return SearchValidationError(f"`{field}` must be {demand}.", details={"field": field, "allowed": demand})
 
 
 def _shown(similar: Similar) -> SimilarAnswer:

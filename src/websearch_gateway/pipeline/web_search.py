@@ -19,13 +19,12 @@ from websearch_gateway.errors import (
     SearchError,
     SearchFetchError,
     SearchTimeoutError,
-    SearchValidationError,
     Unavailable,
 )
 from websearch_gateway.models import (
     LAST_PAGE,
     LOCAL,
-    AppliedFilters,
+    MOST_RESULTS,
     Bill,
     Call,
     Caller,
@@ -33,15 +32,18 @@ from websearch_gateway.models import (
     Freshness,
     Hit,
     Page,
+    Progress,
     SearchQuery,
     SearchResults,
     WebSearchRequest,
+    no_progress,
 )
 from websearch_gateway.net.bodies import in_own_thread
-from websearch_gateway.pipeline.guard import CheckedQuery, Guard, Most, one_deadline, question
+from websearch_gateway.pipeline.finalize import filters_of
+from websearch_gateway.pipeline.guard import CheckedQuery, Guard, Most, invalid, one_deadline, question, whole_number
 from websearch_gateway.pipeline.search import Recall
-from websearch_gateway.ports import Progress, Reader, Searcher, Workers, no_progress
-from websearch_gateway.results import Filters, FilterState, WebResult, WebSearchResponse
+from websearch_gateway.ports import Reader, Searcher, Workers
+from websearch_gateway.results import WebResult, WebSearchResponse
 from websearch_gateway.text.chunk import window
 from websearch_gateway.text.markdown import plain
 from websearch_gateway.text.notes import UNSEEN_LEFT_OUT, nothing_found, reason, unreadable_note
@@ -61,7 +63,7 @@ ASSEMBLY_RESERVE_SECONDS = 0.5
 
 HOURS: dict[Freshness, int] = {"day": 24, "week": 168, "month": 720, "year": 8760}
 
-MOST = Most(50, ("maxResults", "num_results"), HOURS["year"])
+MOST = Most(MOST_RESULTS, ("maxResults", "num_results"), HOURS["year"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +112,15 @@ class WebSearch:
             SearchTimeoutError: nothing was found before the deadline.
             Exhausted: every provider failed.
         """
-        with self.telemetry.call(request.query, tool=_tool(request)) as event:
+        with self.telemetry.call(request.query, "search_news" if request.topic == "news" else "web_search") as event:
             checked = self._checked(request, caller)
-            chosen = choose_hits(request)
+            page = whole_number(("page",), request.page, LAST_PAGE)
+            chosen = slice((page - 1) * request.num_results, page * request.num_results)
             searcher = self.selection.choose(request.providers, request.topic)
             query = replace(
                 checked.query,
-                max_results=hits_to_ask_for(chosen.up_to, checked.query),
-                variant=variant(_names(request.providers), chosen, request.read_pages),
+                max_results=hits_to_ask_for(chosen.stop, checked.query),
+                variant=variant([name.strip().lower() for name in request.providers], chosen, request.read_pages),
             )
 
             async def find(call: Call) -> Served[WebSearchResponse]:
@@ -140,9 +143,7 @@ class WebSearch:
     def _checked(self, request: WebSearchRequest, caller: Caller) -> CheckedQuery:
         if request.freshness is not None and request.freshness not in HOURS:
             allowed = ", ".join(HOURS)
-            raise SearchValidationError(
-                f"`freshness` must be one of {allowed}.", details={"field": "freshness", "allowed": allowed}
-            )
+            raise invalid("freshness", f"one of {allowed}", allowed)
         hours = HOURS[request.freshness] if request.freshness else None
         asked = question(request, request.query, max_results=request.num_results, freshness_hours=hours)
         return self.guard.check(asked, MOST, routed=caller.has_specialists)
@@ -154,12 +155,16 @@ class WebSearch:
 
     @stage("answer")
     async def _find(
-        self, call: Call, choice: Choice, searcher: Searcher, reader: Reader | None
+        self, call: Call, chosen: slice, searcher: Searcher, reader: Reader | None
     ) -> Served[WebSearchResponse]:
         """Search, read all pages concurrently, combine the results, and store them."""
         await call.progress("Searching the web")
         found = await searcher.ask(call.within(call.remaining() * SEARCH_SHARE))
-        hits = choice.of(distinct(found.hits, call.query.max_results))
+        hits = distinct(found.hits, call.query.max_results)[chosen]
+        if not hits and found.hits:
+            empty = ["This `page` is beyond the last result: try a smaller one."]
+        else:
+            empty = [] if hits else [nothing_found(call.query, longer='`freshness` "month" or "year"')]
         outcomes: dict[str, Outcome] = {}
         if hits and reader is not None:
             await call.progress(f"Reading {len(hits)} pages")
@@ -169,12 +174,12 @@ class WebSearch:
         results = await in_own_thread(assemble, call.query.text, hits, outcomes)
         response = WebSearchResponse(
             results=results,
-            filters=_filters(call.query, found.applied),
+            filters=filters_of(call.query, found.applied),
             cost_usd=round(call.bill.usd, 6),
             warnings=(
                 *found.warnings,
                 *self._unmet(call.query, found),
-                *_emptied(call.query, choice, found),
+                *empty,
                 *page_warnings(outcomes),
                 *snippet_warnings(hits, outcomes, results),
                 *text_warnings,
@@ -213,30 +218,6 @@ class WebSearch:
         if query.topic == "news" and found.provider not in self.selection.news:
             warnings.append(f"{found.provider} has no search for news: these are results from the whole web.")
         return warnings
-
-
-def _emptied(query: SearchQuery, choice: Choice, found: SearchResults) -> list[str]:
-    """Why there are no results, if there are none."""
-    if found.hits:
-        beyond = not choice.of(distinct(found.hits, query.max_results))
-        return [f"Page {choice.page} is beyond the last result: try a smaller `page`."] if beyond else []
-    return [nothing_found(query, longer='`freshness` "month" or "year"')]
-
-
-def _filters(query: SearchQuery, applied: AppliedFilters) -> Filters:
-    return Filters(
-        freshness=FilterState(requested=query.freshness_hours, applied=applied.freshness),
-        region=FilterState(requested=query.region, applied=applied.region),
-        domains=applied.domains,
-    )
-
-
-def _names(providers: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.strip().lower() for name in providers))
-
-
-def _tool(request: WebSearchRequest) -> str:
-    return "search_news" if request.topic == "news" else "web_search"
 
 
 PAGE_CHARS = 8_000
@@ -354,12 +335,7 @@ def _by_page(hits: Iterable[Hit], outcomes: Mapping[str, Outcome]) -> dict[str, 
 
 def _text(hit: Hit, outcome: Outcome | None) -> str:
     """The beginning of the page, or else of the provider's text; empty if there is neither."""
-    if isinstance(outcome, Page):
-        return _opening(outcome.markdown, _MORE)
-    return _opening(hit.content, _LEFT_OUT) if hit.content else ""
-
-
-def _opening(text: str, notice: str) -> str:
+    text, notice = (outcome.markdown, _MORE) if isinstance(outcome, Page) else (hit.content or "", _LEFT_OUT)
     opening, rest = window(text, 0, PAGE_CHARS)
     if rest is None:
         return text
@@ -434,41 +410,10 @@ LEAST_FILTERED = 20
 """The least number of hits to ask for if domains are filtered here: the filter may drop most of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """`count` results of page `page` (from 1)."""
-
-    count: int
-    page: int = 1
-
-    @property
-    def up_to(self) -> int:
-        """The number of hits from the first to the end of the page."""
-        return self.count * self.page
-
-    def of(self, hits: Sequence[Hit]) -> list[Hit]:
-        """The chosen hits, in their order."""
-        return list(hits[(self.page - 1) * self.count : self.page * self.count])
-
-
 def hits_to_ask_for(wanted: int, query: SearchQuery) -> int:
     """How many hits to ask a provider for, so that about `wanted` remain after domains are filtered here."""
     filtered = query.include_domains or query.exclude_domains
     return min(MOST_HITS, max(wanted * 2, LEAST_FILTERED) if filtered else wanted)
-
-
-def choose_hits(request: WebSearchRequest) -> Choice:
-    """The hits that a request asks for.
-
-    Raises:
-        SearchValidationError: the page is out of range.
-    """
-    if not 1 <= request.page <= LAST_PAGE:
-        raise SearchValidationError(
-            f"`page` must be a whole number from 1 to {LAST_PAGE}.",
-            details={"field": "page", "allowed": f"1-{LAST_PAGE}"},
-        )
-    return Choice(request.num_results, request.page)
 
 
 PAGE_SECONDS = 5.0

@@ -13,14 +13,11 @@ from typing import Any
 from pydantic import SecretStr
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.models import Capabilities
 from websearch_gateway.ports import Provider
 from websearch_gateway.settings import PROVIDERS as ROWS
 from websearch_gateway.settings import ProviderRow, Settings
 
 __all__ = ["PROVIDERS", "Entry", "absent", "advice", "configured"]
-
-_MOST_ADVISED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +76,16 @@ def absent(settings: Settings) -> dict[str, str]:
 
 
 def advice(settings: Settings) -> str:
-    """If no provider has a key: which keys to buy, the cheapest first, and where; else empty.
-
-    Providers that need no key often block callers, or cover little.
-    """
+    """What to do if no provider has a key; else empty. Those that need none often block callers, or cover little."""
     if any(entry.needs for entry in PROVIDERS if entry.name in {one.name for one in configured(settings)}):
         return ""
-    sold = sorted((one for one in map(_sold, PROVIDERS) if one), key=lambda one: one[0])
-    keys = " or ".join(f"{key} (USD {usd:g} a request, {page})" for usd, key, page in sold[:_MOST_ADVISED])
-    return f"Set {keys} in the environment or the settings file: no search provider has a key here."
-
-
-def _sold(entry: Entry) -> tuple[float, str, str] | None:
-    """Price, key and sign-up page of a provider that needs only one key and is not being shut down."""
-    can: Capabilities = _code(entry).capabilities
-    if not can.cost_per_call_usd or can.ends or len(entry.needs) > 1 or entry.row.engine:
-        return None
-    return can.cost_per_call_usd, entry.needs[0].upper(), can.price_source.partition(",")[0]
+    return "No search provider has a key here: set SERPER_API_KEY, or that of another one, in the environment."
 
 
 def _code(entry: Entry) -> Any:
-    return import_module(f"{__name__}.{entry.name}").PROVIDER
+    """The provider's class, in the module of its row."""
+    found = vars(import_module(f"{__name__}.{entry.row.module or entry.name}")).values()
+    return next(one for one in found if isinstance(one, type) and getattr(one, "name", None) == entry.name)
 
 
 def _remedy(entry: Entry, settings: Settings) -> str:

@@ -135,6 +135,3 @@ class Brave(Provider):
 
 def _plain(markup: object) -> str:
     return unescape(_HIGHLIGHT.sub("", one_line(markup)))
-
-
-PROVIDER = Brave

@@ -126,6 +126,3 @@ def _locale(query: SearchQuery) -> str:
     locales = [locale for locale in _LOCALES.split() if locale.startswith(f"{country}-")]
     spoken = f"{country}-{query.language}"
     return spoken if spoken in locales else next(iter(locales), _ANYWHERE)
-
-
-PROVIDER = DuckDuckGo

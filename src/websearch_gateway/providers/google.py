@@ -110,6 +110,3 @@ class Google(Provider):
 def _start(page: int) -> int:
     """The number of the first result of a page, counted from one."""
     return (page - 1) * PAGE_SIZE + 1
-
-
-PROVIDER = Google

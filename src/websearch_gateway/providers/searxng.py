@@ -77,6 +77,3 @@ class Searxng(Provider):
         if query.safe_search:
             params["safesearch"] = SAFE_SEARCH[query.safe_search]
         return HttpRequest("GET", f"{self.base_url}/search", params)
-
-
-PROVIDER = Searxng

@@ -82,6 +82,3 @@ class Serper(Provider):
             body["page"] = page
         path = "news" if query.topic == "news" else "search"
         return HttpRequest("POST", f"{self.base_url}/{path}", headers={"X-API-KEY": self.key}, json=body)
-
-
-PROVIDER = Serper

@@ -36,6 +36,3 @@ class Synthetic(Provider):
     def _hit(self, row: Mapping[str, object]) -> Hit | None:
         text, published = row.get("text"), iso_date(row.get("published"))
         return make_hit(self.name, row.get("url"), row.get("title"), opening(text), published=published, content=text)
-
-
-PROVIDER = Synthetic

@@ -89,6 +89,3 @@ class Tavily(Provider):
 
     def _region(self, query: SearchQuery) -> str | None:
         return query.region if query.topic == "general" and query.region in _COUNTRIES.split() else None
-
-
-PROVIDER = Tavily

@@ -118,6 +118,3 @@ def _search_words(question: str) -> str:
     """The words to search for. An article must contain them all, so question words are left out."""
     words = _WORD.findall(question)
     return " ".join([word for word in words if fold(word) not in STOP_WORDS] or words)
-
-
-PROVIDER = Wikipedia

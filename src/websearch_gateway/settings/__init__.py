@@ -11,7 +11,6 @@ docs/adding-a-provider.md say what belongs in it. All other settings are in `gro
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import re
@@ -26,7 +25,7 @@ import platformdirs
 from pydantic import Field, SecretStr, ValidationError, create_model
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.errors import SearchNotConfiguredError, shown
 from websearch_gateway.settings.groups import (
     APP_NAME,
     DEFAULT_TOOLSETS,
@@ -37,7 +36,6 @@ from websearch_gateway.settings.groups import (
     Names,
     OptionalUrl,
     Pages,
-    RouteSettings,
     Serving,
     SettingsGroup,
     Storage,
@@ -114,7 +112,7 @@ class ProviderRow:
     """A search vendor.
 
     Attributes:
-        name: lower case; also the name of its module in `providers/`.
+        name: lower case.
         title: as the vendor writes it.
         base_url: the part before the vendor's own path; None when every operator has a server of their own.
         has_key: whether it needs `NAME_API_KEY`.
@@ -122,6 +120,7 @@ class ProviderRow:
         settings: field of the provider -> setting, for fields other than `key` and `base_url` or with another name;
             `groups.py` defines those settings.
         optional: those of these settings that it does not require.
+        module: the module in `providers/` with its class, if not the one with its name.
         engine: the answer engine of the same vendor, whose key and base URL it uses. Such a provider serves only if
             SEARCH_PROVIDERS names it, since its key may be meant for the engine alone.
     """
@@ -134,6 +133,7 @@ class ProviderRow:
     settings: Mapping[str, str] = field(default_factory=dict)
     optional: tuple[str, ...] = ()
     engine: str = ""
+    module: str = ""
 
     @property
     def fields(self) -> dict[str, str]:
@@ -165,15 +165,17 @@ PROVIDERS: tuple[ProviderRow, ...] = (
     # No filters, but returns the text of pages.
     ProviderRow("synthetic", "synthetic.new", "https://api.synthetic.new"),
     # The next four return the text of pages too. The first has an index of its own.
-    ProviderRow("exa", "Exa", "https://api.exa.ai"),
+    ProviderRow("exa", "Exa", "https://api.exa.ai", module="with_texts"),
     # Reads the pages that it finds, in a browser.
-    ProviderRow("firecrawl", "Firecrawl", "https://api.firecrawl.dev"),
+    ProviderRow("firecrawl", "Firecrawl", "https://api.firecrawl.dev", module="with_texts"),
     # Long excerpts.
-    ProviderRow("linkup", "Linkup", "https://api.linkup.so"),
+    ProviderRow("linkup", "Linkup", "https://api.linkup.so", module="with_texts"),
     # Results of other search engines; slow, because it reads their pages.
-    ProviderRow("jina", "Jina", "https://s.jina.ai"),
+    ProviderRow("jina", "Jina", "https://s.jina.ai", module="with_texts"),
     # Without the vendor's models.
-    ProviderRow("perplexity_search", "Perplexity Search", "https://api.perplexity.ai", engine="perplexity"),
+    ProviderRow(
+        "perplexity_search", "Perplexity Search", "https://api.perplexity.ai", engine="perplexity", module="with_texts"
+    ),
     # Free, if you run it.
     ProviderRow("searxng", "SearXNG", None, has_key=False, note="It must allow `format=json`."),
     # Needs no key and may block at any time.
@@ -236,16 +238,12 @@ __all__ = [
     "DEFAULT_TOOLSETS",
     "GROUPS",
     "TOOLSETS",
-    "RouteSettings",
     "Settings",
     "config_path",
     "index_variables",
     "load_settings",
 ]
 
-MOST_FILE_BYTES = 1_000_000
-"""Of the settings file."""
-MOST_UNKNOWN = 10
 _INDEX_VARIABLE = re.compile(
     r"(?:PIP|UV|PDM|PIPENV)_(?:EXTRA_|DEFAULT_)?(?:INDEX|FIND_LINKS|PYPI)(?:_URL|_MIRROR)?"
     r"|(?:PIP|UV|PDM)_CONFIG_FILE|NPM_CONFIG_(?:REGISTRY|(?:USER|GLOBAL)CONFIG)|YARN_(?:NPM_)?REGISTRY(?:_SERVER)?"
@@ -337,7 +335,7 @@ def config_path(explicit: Path | None = None) -> Path:
 def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     """The values in the file. Without `required` the file may be missing, or belong to somebody else."""
     try:
-        values = tomllib.loads(_bytes_of(path).decode("utf-8"))
+        values = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         if required:
             raise SearchNotConfiguredError(f"The settings file {path} does not exist.") from None
@@ -351,25 +349,8 @@ def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # among them those of TOML and of UTF-8
         raise SearchNotConfiguredError(f"The settings file {path} cannot be read: {error}.") from None
     if unknown := sorted(set(values) - set(Settings.model_fields)):
-        named = ", ".join(name if name.isprintable() else ascii(name) for name in unknown[:MOST_UNKNOWN])
-        more = f" and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
-        raise SearchNotConfiguredError(f"The settings file {path} has unknown names: {named}{more}.")
+        raise SearchNotConfiguredError(f"The settings file {path} has unknown names: {shown(', '.join(unknown))}.")
     return values
-
-
-def _bytes_of(path: Path) -> bytes:
-    """The content of a file, never of a pipe or a device, which may have no end.
-
-    Raises:
-        OSError, ValueError: there is none, it is no regular file, or it is too large.
-    """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file")
-    with path.open("rb") as file:
-        content = file.read(MOST_FILE_BYTES + 1)
-    if len(content) > MOST_FILE_BYTES:
-        raise ValueError(f"it has more than {MOST_FILE_BYTES:,} bytes")
-    return content
 
 
 def _is_secret(name: str, value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -122,48 +121,21 @@ class SettingsGroup(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
 
-class RouteSettings(BaseModel):
-    """One `[routes.NAME]` table of the settings file: change or disable a built-in route, or add your own.
-
-    `server` is the server to use instead, as the caller knows it. A route with `patterns` (case-insensitive regular
-    expressions, matched on the normalised query) is new and needs a `server`, or a `message` that names it.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    enabled: bool = True
-    server: str = ""
-    patterns: tuple[str, ...] = ()
-    message: str = ""
-
-
 BUILT_IN_ROUTES = ("polymarket", "google-news-rss")
 
 
 def _routes(value: Any) -> Any:
-    """`NAME:SERVER,NAME:SERVER` as a table of the built-in routes; the others are off, and so are all with `none`."""
+    """`NAME:SERVER,NAME:SERVER` as the servers of the built-in routes; the others are off, with `none` all."""
     if not isinstance(value, str):
         return value
-    if value.lstrip().startswith("{"):
-        return _table(value)
     pairs = [] if value.strip().lower() == "none" else [part.partition(":") for part in _split(value)]
-    servers = {name.strip().lower(): server.strip() for name, _, server in pairs}
+    servers = {name.strip().lower(): server.strip() or name.strip().lower() for name, _, server in pairs}
     if set(servers) - set(BUILT_IN_ROUTES):
-        raise ValueError(
-            f"names an unknown route; choose from {', '.join(BUILT_IN_ROUTES)}, or add a table [routes.NAME] to the "
-            "settings file"
-        )
-    return {name: RouteSettings(enabled=name in servers, server=servers.get(name, "")) for name in BUILT_IN_ROUTES}
+        raise ValueError(f"names an unknown route; choose from {', '.join(BUILT_IN_ROUTES)}")
+    return {name: servers.get(name, "") for name in BUILT_IN_ROUTES}
 
 
-def _table(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError("is not JSON") from None
-
-
-Routes = Annotated[dict[str, RouteSettings], NoDecode, BeforeValidator(_routes)]
+Routes = Annotated[dict[str, str], NoDecode, BeforeValidator(_routes)]
 
 
 def any_case(*names: str) -> Any:
@@ -226,12 +198,6 @@ class Pages(SettingsGroup):
     respect_robots: bool = Field(
         False, description="Obey robots.txt when reading pages. Off by default, because an agent asked for the page."
     )
-    page_ttl_seconds: float = Field(
-        600.0,
-        ge=0,
-        allow_inf_nan=False,
-        description="How long a stored page is served before its site is asked again (seconds).",
-    )
     browser_retries: int = Field(2, ge=0, le=10, description="How often to try again if the browser does not start.")
     browser_backoff_ms: int = Field(
         500, ge=0, description="The wait before the first of these tries; it doubles each time."
@@ -287,7 +253,7 @@ class Behaviour(SettingsGroup):
         default_factory=dict,
         description="The specialist servers to which an MCP client is sent: `ROUTE:SERVER` pairs. Default: "
         "`polymarket:polymarket,google-news-rss:google-news-rss`; a route that is left out is off, "
-        "and `none` turns all off. Tables `[routes.ROUTE]` of the settings file can do more.",
+        "and `none` turns all off.",
     )
 
 
@@ -333,9 +299,6 @@ class Serving(SettingsGroup):
     allowed_origins: Names = Field((), description="Accepted values of `Origin`, besides PUBLIC_URL's.")
     outbound_proxy: OptionalUrl = Field(
         None, description="An HTTP proxy for all outgoing requests, such as `http://proxy.example.org:3128`."
-    )
-    trust_env: bool = Field(
-        False, description="Whether to use HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY of the environment."
     )
     ca_bundle: Path | None = Field(
         None, description="A PEM file of certificate authorities to trust besides the public ones."

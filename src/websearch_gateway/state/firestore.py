@@ -22,13 +22,13 @@ import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
-from websearch_gateway.state.shared import TimedState, Timeouts, bounds, indexed, raw_key, require, text_key
+from websearch_gateway.state.shared import TimedState, Timeouts, bounds, require
 
 if TYPE_CHECKING:
     from google.api_core.retry import AsyncRetry
@@ -108,38 +108,25 @@ class FirestoreState(TimedState):
 
     async def _get(self, key: str) -> bytes | None:
         record = await self._live(key)
-        return await self._value(record) if record else None
+        return _value(record) if record else None
 
     async def _put(self, key: str, value: bytes, expires: float) -> None:
+        if len(value) > LARGEST_VALUE:
+            await self._delete(key)
+            return
         record = Record(key, value, expires=expires, incarnation=new_incarnation())
-        if cut := split_value(value):
-            record = replace(record, value=b"", parts=await self._put_parts(record, cut))
         batch = await self._client.batch()
         batch.set(await self._client.document(key), fields_of(record))
         await self._client.create(batch, key)
 
-    async def _put_parts(self, record: Record, cut: Sequence[bytes]) -> tuple[str, ...]:
-        """Write the parts of a large value before the record that names them, so that no reader sees half of it.
-
-        Their names contain the incarnation, so they never overwrite parts that another process is reading. The parts of
-        a replaced value stay until they expire.
-        """
-        names = tuple(f"~{record.incarnation}~{number}" for number in range(len(cut)))
-        for name, part in zip(names, cut, strict=True):
-            document = await self._client.document(record.key, name)
-            await document.set({"value": part, "expiresAt": moment(record.expires)}, retry=contention())
-        return names
-
     async def _delete(self, key: str) -> bool:
         from google.api_core.exceptions import NotFound
 
-        if (record := await self._live(key)) is None:
+        if await self._live(key) is None:
             return False
         client = await self._client.opened()
         batch = client.batch()
         batch.delete(await self._client.document(key), option=client.write_option(exists=True))
-        for name in record.parts:
-            batch.delete(await self._client.document(key, name))
         try:
             await batch.commit(retry=contention())
         except NotFound:  # another process was faster
@@ -151,16 +138,14 @@ class FirestoreState(TimedState):
 
     async def _entries(self, kind: str, prefix: str, after: str) -> AsyncIterator[StateEntry]:
         """The entries of one kind, read page by page, so that an abandoned iterator keeps nothing open."""
-        start, end = (index_text(bound) for bound in bounds(prefix, after))
+        start, end = bounds(prefix, after)
         while True:
             page = await self._timeouts.run(self._page, kind, start, end)
             for snapshot in page:
                 record = record_of(snapshot.to_dict())
-                if record is None or not record.key.startswith(prefix) or record.expires <= (now := self._clock()):
-                    continue
-                if (value := await self._timeouts.run(self._value, record)) is not None:
+                if record is not None and record.expires > (now := self._clock()):
                     ttl = None if record.expires == math.inf else record.expires - now
-                    yield StateEntry(record.key, value, ttl, record.counts)
+                    yield StateEntry(record.key, _value(record), ttl, record.counts)
             if len(page) < _DOCUMENTS_PER_PAGE:
                 return
             start = page[-1].get("key") + "\0"
@@ -178,16 +163,9 @@ class FirestoreState(TimedState):
         record = record_of((await document.get(retry=None)).to_dict())
         return record if record and record.expires > self._clock() else None
 
-    async def _value(self, record: Record) -> bytes | None:
-        """The value with all its parts; None if another process has since deleted one of them."""
-        if record.counts:
-            return b"%d" % record.count
-        if not record.parts:
-            return record.value
-        client = await self._client.opened()
-        wanted = [await self._client.document(record.key, name) for name in record.parts]
-        found = {part.id: part.get("value") async for part in client.get_all(wanted, retry=None) if part.exists}
-        return b"".join(found[part.id] for part in wanted) if len(found) == len(wanted) else None
+
+def _value(record: Record) -> bytes:
+    return b"%d" % record.count if record.value is None else record.value
 
 
 async def merged(streams: Sequence[AsyncIterator[StateEntry]]) -> AsyncIterator[StateEntry]:
@@ -232,7 +210,7 @@ class FirestoreCounters:
         Raises:
             StateUnavailable: other processes won the race on every attempt.
         """
-        fresh = Record(key, count=amount, reported=amount, expires=expires, incarnation=new_incarnation())
+        fresh = Record(key, count=amount, expires=expires, incarnation=new_incarnation())
         for _ in range(_TRIES):
             counted = await self._increment(key, amount)
             if counted is None:
@@ -256,8 +234,11 @@ class FirestoreCounters:
             result = await document.update(transforms, retry=contention())
         except NotFound:
             return None
-        if not result.transform_results:
-            return await self._increment_in_steps(key, amount)
+        if not result.transform_results:  # an emulator, where several processes may read the same count
+            record = record_of((await document.get(retry=None)).to_dict())
+            if record is None:
+                return None
+            return _Counted(record.count, record.expires if record.counts else 0.0, record.incarnation)
         # The library sends transforms in the order of their fields' names.
         count, incarnation, until = (_number(value) for value in result.transform_results)
         return _Counted(int(count), until, int(incarnation))
@@ -277,23 +258,6 @@ class FirestoreCounters:
         batch = await self._claim(fresh.key, f"~{incarnation}~end")
         batch.set(await self._client.document(fresh.key), fields_of(fresh))
         return await self._is_first(batch.commit(retry=contention()))
-
-    async def _increment_in_steps(self, key: str, amount: int) -> _Counted | None:
-        """Add on a server that does not return the results of increments, such as an emulator.
-
-        The count is useless there, since other processes may have added before it is read. Instead each addition claims
-        the next step, whose document only one process can create.
-        """
-        document = await self._client.document(key)
-        while record := record_of((await document.get(retry=None)).to_dict()):
-            if not record.counts or record.expires <= self._clock():
-                return _Counted(0, 0.0, record.incarnation)
-            reported = record.reported + amount
-            batch = await self._claim(key, f"~{record.incarnation}~{record.step}")
-            batch.update(document, {"told": reported, "step": record.step + 1})
-            if await self._is_first(batch.commit(retry=contention())):
-                return _Counted(reported, record.expires, record.incarnation)
-        return None
 
     async def _claim(self, key: str, suffix: str) -> AsyncWriteBatch:
         """A batch that fails as a whole if another process has already claimed it."""
@@ -321,8 +285,8 @@ OTHER = "other"
 """The kind of keys without a kind, and of keys whose kind is not a valid collection name."""
 
 LARGEST_VALUE = 900_000
-"""The most bytes of a value in one document, which may have 1 MiB in total
-(https://firebase.google.com/docs/firestore/quotas)."""
+"""The most bytes of a value, since a document may have 1 MiB in total
+(https://firebase.google.com/docs/firestore/quotas). Larger ones are not stored."""
 
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _LAST_MOMENT = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
@@ -332,19 +296,14 @@ _LAST_MOMENT = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 class Record:
     """One document. A counter has no `value`.
 
-    `parts` are the names of the documents that hold a value too large for this one. `incarnation` changes each time the
-    entry is replaced. `reported` and `step` are for servers that do not return the result of an increment; after the
-    first step, `reported` is the count.
+    `incarnation` changes each time the entry is replaced.
     """
 
     key: str
     value: bytes | None = None
-    parts: tuple[str, ...] = ()
     count: int = 0
     expires: float = math.inf
     incarnation: int = 0
-    reported: int = 0
-    step: int = 0
 
     @property
     def counts(self) -> bool:
@@ -360,7 +319,7 @@ def kind_of(key: str) -> str:
 
 def document_id(key: str) -> str:
     """A digest of the key: fits any key, and spreads neighbouring keys over the servers."""
-    return hashlib.blake2b(raw_key(key), digest_size=20).hexdigest()
+    return hashlib.blake2b(key.encode(), digest_size=20).hexdigest()
 
 
 def new_incarnation() -> int:
@@ -373,26 +332,16 @@ def moment(expires: float) -> datetime | None:
     return None if expires == math.inf else datetime.fromtimestamp(min(expires, _LAST_MOMENT), UTC)
 
 
-def index_text(raw: bytes) -> str:
-    """The bytes of a key as text with the same sort order on every server."""
-    return raw.decode("latin-1")
-
-
 def fields_of(record: Record) -> dict[str, Any]:
     """The document's fields."""
-    index = indexed(record.key)
     return {
-        "key": index_text(index),
-        "longKey": None if index == (raw := raw_key(record.key)) else raw,
+        "key": record.key,
         "value": record.value,
-        "parts": list(record.parts),
         "expiresAt": moment(record.expires),
         "count": record.count,
         # The expiry of a counter as a number: adding zero reads it in the same request that adds to the count.
         "until": record.expires if record.counts else 0.0,
         "incarnation": record.incarnation,
-        "told": record.reported,
-        "step": record.step,
     }
 
 
@@ -400,29 +349,15 @@ def record_of(fields: Mapping[str, Any] | None) -> Record | None:
     """The record in a document's fields; None if the document is missing or malformed."""
     match fields:
         case {
-            "key": str(index),
-            "longKey": bytes() | None as long_key,
+            "key": str(key),
             "value": bytes() | None as value,
-            "parts": list(parts),
             "expiresAt": datetime() | None as expires,
             "count": int(count),
             "incarnation": int(incarnation),
-            "told": int(told),
-            "step": int(step),
-        } if all(isinstance(part, str) for part in parts) and max(index, default="") < "\u0100":
-            raw = index.encode("latin-1") if long_key is None else long_key
-            if (key := text_key(raw)) is None:
-                return None
+        }:
             end = expires.timestamp() if expires else math.inf
-            return Record(key, value, tuple(parts), told if step else count, end, incarnation, told, step)
+            return Record(key, value, count, end, incarnation)
     return None
-
-
-def split_value(value: bytes) -> Sequence[bytes]:
-    """The parts of a large value; empty if it fits into one document."""
-    if len(value) <= LARGEST_VALUE:
-        return ()
-    return [value[start : start + LARGEST_VALUE] for start in range(0, len(value), LARGEST_VALUE)]
 
 
 def load() -> tuple[type[Exception], ...]:

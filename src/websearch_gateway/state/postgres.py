@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, LiteralString
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
 from websearch_gateway.sql import CONNECTION, migration, quieten
-from websearch_gateway.state.shared import TimedState, Timeouts, bounds, indexed, raw_key, require, text_key
+from websearch_gateway.state.shared import TimedState, Timeouts, bounds, require
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 # Each verb is one statement, and one statement sees and writes a row atomically.
 _GET = "SELECT value, count FROM websearch_state WHERE key = %(key)s AND expires > %(now)s"
 _PUT = """
-    INSERT INTO websearch_state VALUES (%(key)s, %(long_key)s, %(value)s, NULL, %(expires)s)
+    INSERT INTO websearch_state VALUES (%(key)s, NULL, %(value)s, NULL, %(expires)s)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, count = NULL, expires = excluded.expires
 """
 _DELETE = "DELETE FROM websearch_state WHERE key = %(key)s AND expires > %(now)s RETURNING 1"
 _ADD = """
-    INSERT INTO websearch_state AS old VALUES (%(key)s, %(long_key)s, NULL, %(amount)s, %(expires)s)
+    INSERT INTO websearch_state AS old VALUES (%(key)s, NULL, NULL, %(amount)s, %(expires)s)
     ON CONFLICT (key) DO UPDATE SET
         value = NULL,
         count = excluded.count + CASE WHEN old.expires > %(now)s THEN coalesce(old.count, 0) ELSE 0 END,
@@ -35,7 +35,7 @@ _ADD = """
     RETURNING count
 """
 _SCAN = """
-    SELECT key, coalesce(long_key, key), value, count, expires FROM websearch_state
+    SELECT key, value, count, expires FROM websearch_state
     WHERE key >= %(start)s AND key < %(end)s AND expires > %(now)s ORDER BY key LIMIT %(limit)s
 """
 _PRUNE = """
@@ -66,8 +66,8 @@ class PostgresState(TimedState):
         cooldown_seconds: float = 5.0,
     ) -> None:
         self._pool = PostgresPool(url, seconds=timeout_seconds)
-        limits = {"seconds": timeout_seconds, "cooldown_seconds": cooldown_seconds}
-        super().__init__(Timeouts("PostgreSQL", load, probe=self._probe, **limits), clock)
+        timeouts = Timeouts("PostgreSQL", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
+        super().__init__(timeouts, clock)
         self._writes = 0
 
     @classmethod
@@ -83,35 +83,30 @@ class PostgresState(TimedState):
         return cls(f"postgresql://{location}")
 
     async def get(self, key: str) -> bytes | None:
-        rows = await self._fetch(_GET, {"key": indexed(key), "now": self._clock()})
+        rows = await self._fetch(_GET, {"key": key.encode(), "now": self._clock()})
         return _value(*rows[0]) if rows else None
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
         await self._write(_PUT, key, ttl, {"value": bytes(value)})
 
     async def delete(self, key: str) -> bool:
-        return bool(await self._fetch(_DELETE, {"key": indexed(key), "now": self._clock()}))
+        return bool(await self._fetch(_DELETE, {"key": key.encode(), "now": self._clock()}))
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         """See ports.State. Reads page by page, so that an abandoned iterator keeps nothing open."""
-        start, end = bounds(prefix, after)
+        start, end = map(str.encode, bounds(prefix, after))
         while True:
             now = self._clock()
             rows = await self._fetch(_SCAN, {"start": start, "end": end, "now": now, "limit": _ROWS_PER_PAGE})
-            for _, raw, value, count, expires in rows:
-                if (key := text_key(raw)) is not None and key.startswith(prefix):
-                    ttl = None if expires == math.inf else expires - now
-                    yield StateEntry(key, _value(value, count), ttl, counts=count is not None)
+            for key, value, count, expires in rows:
+                ttl = None if expires == math.inf else expires - now
+                yield StateEntry(key.decode(errors="replace"), _value(value, count), ttl, counts=count is not None)
             if len(rows) < _ROWS_PER_PAGE:
                 return
             start = rows[-1][0] + b"\0"
 
     async def _disconnect(self) -> None:
         await self._pool.close()
-
-    async def _probe(self) -> None:
-        """Read an entry that does not exist."""
-        await self._pool.fetch(_GET, {"key": b"", "now": 0.0})
 
     async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
         ((count,),) = await self._write(_ADD, key, ttl, {"amount": amount})
@@ -127,9 +122,8 @@ class PostgresState(TimedState):
         if self._writes % _WRITES_PER_PRUNING == 0:
             await self._fetch(_PRUNE, {"now": now})
         self._writes += 1
-        index, raw = indexed(key), raw_key(key)
-        named |= {"key": index, "long_key": None if index == raw else raw, "now": now}
-        return await self._fetch(statement, named | {"expires": math.inf if ttl is None else now + ttl})
+        named |= {"key": key.encode(), "now": now, "expires": math.inf if ttl is None else now + ttl}
+        return await self._fetch(statement, named)
 
 
 def _value(value: bytes, count: int | None) -> bytes:
@@ -137,7 +131,7 @@ def _value(value: bytes, count: int | None) -> bytes:
 
 
 MIGRATIONS: Sequence[LiteralString] = (
-    # Keys compare byte by byte, which is the order of code points. An entry has either a value or a count.
+    # Keys compare byte by byte. An entry has either a value or a count. `long_key` is no longer used.
     """
     CREATE TABLE websearch_state (
         key bytea PRIMARY KEY,

@@ -1,16 +1,14 @@
-"""What backends share: keys of limited size, and for those behind a network a time limit for each verb, merged
-increments, and libraries that are extras.
+"""What backends share: ranges of keys and libraries that are extras; for those behind a network, a time limit for each
+verb, and merged increments.
 
-The byte order of keys is the order of code points. A verb is cut off even if its library hangs. Increments of one
-counter that wait at the same time become one request, since otherwise a busy counter gets a request for every call of
-every process, and Firestore recommends at most about one write per second to a document. Each caller still gets its own
-value, as if it had added alone.
+A verb is cut off even if its library hangs. Increments of one counter that wait at the same time become one request,
+since otherwise a busy counter gets a request for every call of every process, and Firestore recommends at most about
+one write per second to a document. Each caller still gets its own value, as if it had added alone.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import importlib.util
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -20,49 +18,12 @@ from typing import Any, ParamSpec, TypeVar
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.ports import State
 
-LONGEST = 700
-"""The most bytes of an index entry.
 
-Firestore indexes the first 1,500 bytes of a text (https://firebase.google.com/docs/firestore/quotas), in which each of
-our bytes above 127 takes two; PostgreSQL rejects index rows above about 2,700 bytes.
-"""
-
-_KEPT = 640
-
-
-def indexed(key: str) -> bytes:
-    """The form of `key` in an index: the key itself, or the beginning of a long key with a digest of the whole.
-
-    Long keys with the same beginning have no defined order.
-    """
-    raw = raw_key(key)
-    if len(raw) <= LONGEST:
-        return raw
-    return raw[:_KEPT] + hashlib.blake2b(raw, digest_size=30).hexdigest().encode()
-
-
-def bounds(prefix: str, after: str = "") -> tuple[bytes, bytes]:
-    """The range of all keys that start with `prefix` and follow `after`, as (first, end); the end is exclusive.
-
-    If the prefix is long, the range may contain other keys too.
-    """
-    start = raw_key(prefix)[:_KEPT]
-    # UTF-8 contains no byte 255, so incrementing the last byte of the start gives the end of the range.
-    end = start[:-1] + bytes([start[-1] + 1]) if start else b"\xff"
-    return (max(start, indexed(after) + b"\0") if after else start), end
-
-
-def raw_key(key: str) -> bytes:
-    """The bytes of any text, even with lone surrogates."""
-    return key.encode("utf-8", "surrogatepass")
-
-
-def text_key(raw: bytes) -> str | None:
-    """The reverse of `raw_key`; None for bytes that are not one of our keys."""
-    try:
-        return raw.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        return None
+def bounds(prefix: str, after: str = "") -> tuple[str, str]:
+    """The range of all keys that start with `prefix` and follow `after`, as (first, end); the end is exclusive."""
+    # Keys are ASCII, so the next character after the last one of the prefix ends the range.
+    end = prefix[:-1] + chr(ord(prefix[-1]) + 1) if prefix else "\x7f"
+    return (max(prefix, after + "\0") if after else prefix), end
 
 
 P = ParamSpec("P")
@@ -78,8 +39,6 @@ class Timeouts:
             time limit, since a slow import is not the backend's fault.
         seconds: the time limit of a verb.
         cooldown_seconds: how long all verbs fail at once after a timeout; otherwise each search would wait.
-        probe: asks the backend for something small. It runs every `probe_seconds` of a cooldown, which ends when the
-            backend answers; without it a cooldown lasts its whole time.
     """
 
     def __init__(
@@ -89,8 +48,6 @@ class Timeouts:
         *,
         seconds: float,
         cooldown_seconds: float,
-        probe: Callable[[], Coroutine[Any, Any, object]] | None = None,
-        probe_seconds: float = 1.0,
     ) -> None:
         self._backend = backend
         self._load = load
@@ -98,9 +55,6 @@ class Timeouts:
         self._seconds = seconds
         self._cooldown_seconds = cooldown_seconds
         self._cooldown_until = 0.0
-        self._probe = probe
-        self._probe_seconds = probe_seconds
-        self._probing: asyncio.Task[None] | None = None
         self._closed = False
         self._running: set[asyncio.Task[Any]] = set()
 
@@ -116,7 +70,9 @@ class Timeouts:
             raise StateUnavailable("The state is closed.")
         if time.monotonic() < self._cooldown_until:
             raise StateUnavailable(f"{self._backend} did not answer in time a moment ago, so it is not called now.")
-        task = self._started(verb(*args, **kwargs))
+        task = asyncio.create_task(verb(*args, **kwargs))
+        self._running.add(task)
+        task.add_done_callback(self._forget)
         try:
             # Not `asyncio.timeout` around the verb: a library may also hang in its clean-up after a cancellation.
             await asyncio.wait({task}, timeout=self._seconds)
@@ -126,8 +82,6 @@ class Timeouts:
         if not task.done():
             task.cancel()
             self._cooldown_until = time.monotonic() + self._cooldown_seconds
-            if self._probe is not None and (self._probing is None or self._probing.done()):
-                self._probing = asyncio.create_task(self._look(self._probe))
             raise StateUnavailable(f"{self._backend} did not answer within {self._seconds:g} s.")
         try:
             return task.result()
@@ -138,27 +92,9 @@ class Timeouts:
     async def close(self) -> bool:
         """Refuse new verbs, and wait for running verbs that have waiting callers. False if already closed."""
         closed, self._closed = self._closed, True
-        if self._probing is not None:
-            self._probing.cancel()
         if awaited := [task for task in self._running if not task.cancelling()]:
             await asyncio.wait(awaited, timeout=self._seconds)
         return not closed
-
-    async def _look(self, probe: Callable[[], Coroutine[Any, Any, object]]) -> None:
-        """End the cooldown when the backend answers."""
-        while time.monotonic() < self._cooldown_until:
-            await asyncio.sleep(self._probe_seconds)
-            task = self._started(probe())
-            await asyncio.wait({task}, timeout=self._probe_seconds)
-            if task.done() and not task.cancelled() and task.exception() is None:
-                self._cooldown_until = 0.0
-            task.cancel()
-
-    def _started(self, verb: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        task = asyncio.create_task(verb)
-        self._running.add(task)
-        task.add_done_callback(self._forget)
-        return task
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)

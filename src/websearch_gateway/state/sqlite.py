@@ -24,14 +24,14 @@ from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry, StateUsage
 from websearch_gateway.ports import State
 from websearch_gateway.sql import code, created, is_damaged, is_locked, migrate, opened
-from websearch_gateway.state.shared import raw_key, text_key
+from websearch_gateway.state.shared import bounds
 
 if TYPE_CHECKING:
     import sqlite3
 
 
 MIGRATIONS = (
-    # A key is UTF-8 bytes, whose order is that of code points. A value is a BLOB; a counter is an INTEGER.
+    # A key is bytes, which sort one by one. A value is a BLOB; a counter is an INTEGER.
     "CREATE TABLE entries (key BLOB PRIMARY KEY, value NOT NULL, expires REAL NOT NULL)",
     "CREATE INDEX entries_by_expiry ON entries (expires)",
     # When an entry was last read or written; only evictable entries need it (`sqlite.py`).
@@ -228,7 +228,7 @@ class SqliteState(State):
         self._limit: SqliteLimit | None = None
 
     def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        self._limit = SqliteLimit(most_bytes, [raw_key(prefix) for prefix in evictable])
+        self._limit = SqliteLimit(most_bytes, [prefix.encode() for prefix in evictable])
 
     async def usage(self) -> StateUsage:
         size = await self._thread.run(live_bytes, writes=False)
@@ -248,7 +248,7 @@ class SqliteState(State):
         return cls(Path(path))
 
     async def get(self, key: str) -> bytes | None:
-        raw, now = raw_key(key), self._clock()
+        raw, now = key.encode(), self._clock()
 
         def get(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
             if self._limit:
@@ -259,28 +259,24 @@ class SqliteState(State):
         return _decoded(rows[0][0]) if rows else None
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        await self._write(_PUT, {"key": raw_key(key), "value": value}, ttl)
+        await self._write(_PUT, {"key": key.encode(), "value": value}, ttl)
 
     async def delete(self, key: str) -> bool:
-        return bool(await self._write(_DELETE, {"key": raw_key(key)}))
+        return bool(await self._write(_DELETE, {"key": key.encode()}))
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
-        ((count,),) = await self._write(_ADD, {"key": raw_key(key), "amount": amount}, ttl)
+        ((count,),) = await self._write(_ADD, {"key": key.encode(), "amount": amount}, ttl)
         return int(count)
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         """See ports.State. Reads page by page, so that an abandoned iterator keeps nothing open."""
-        start = raw_key(prefix)
-        # UTF-8 contains no byte 255, so incrementing the last byte of the start gives the end of the range.
-        end = start[:-1] + bytes([start[-1] + 1]) if start else b"\xff"
-        start = max(start, raw_key(after) + b"\0") if after else start
+        start, end = map(str.encode, bounds(prefix, after))
         while True:
             now = self._clock()
             rows = await self._read(_SCAN, {"start": start, "end": end, "now": now, "limit": _ROWS_PER_PAGE})
             for key, value, expires in rows:
-                if (text := text_key(key)) is not None:
-                    ttl = None if expires == math.inf else expires - now
-                    yield StateEntry(text, _decoded(value), ttl, counts=isinstance(value, int))
+                ttl = None if expires == math.inf else expires - now
+                yield StateEntry(key.decode(errors="replace"), _decoded(value), ttl, counts=isinstance(value, int))
             if len(rows) < _ROWS_PER_PAGE:
                 return
             start = rows[-1][0] + b"\0"

@@ -16,7 +16,6 @@ from websearch_gateway.errors import (
     UNRELATED,
     UNUSABLE,
     Attempt,
-    EngineNotConfigured,
     Exhausted,
     NotAsked,
     SearchAuthError,
@@ -26,8 +25,8 @@ from websearch_gateway.errors import (
     Unavailable,
     shortest,
 )
-from websearch_gateway.models import Call, Fallback, SearchResults, Topic
-from websearch_gateway.ports import Progress, Searcher, no_progress
+from websearch_gateway.models import Call, Fallback, Progress, SearchResults, Topic, no_progress
+from websearch_gateway.ports import Searcher
 from websearch_gateway.upstream.health import HealthRegistry
 
 T = TypeVar("T")
@@ -276,7 +275,7 @@ class Trial(Generic[T]):
     @property
     def was_asked(self) -> bool:
         """Whether a request was sent, or may still be."""
-        return not isinstance(self.failure, NotAsked | EngineNotConfigured)
+        return not isinstance(self.failure, NotAsked)
 
     @property
     def attempts(self) -> Sequence[Attempt]:
@@ -333,7 +332,7 @@ class FirstSuccess(Generic[T]):
 
     @property
     def has_asked(self) -> bool:
-        """Whether a trial asked its upstream. One with an open circuit, or without a key, did not."""
+        """Whether a trial asked its upstream. One with an open circuit did not."""
         return any(trial.was_asked for trial in self.trials)
 
     def start(self, name: str, call: Coroutine[Any, Any, T], *, behind: bool = False) -> Trial[T]:

@@ -18,8 +18,7 @@ from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.entrypoints.reply import BYTES_PER_TOKEN, size_of
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.errors import SearchRateLimitError, SearchValidationError
-from websearch_gateway.models import LOCAL
-from websearch_gateway.ports import no_progress
+from websearch_gateway.models import LOCAL, no_progress
 from websearch_gateway.results import WireModel
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -20,12 +20,12 @@ from websearch_gateway.models import (
     Claim,
     ContentRequest,
     PassagesRequest,
+    Progress,
     RawSearchRequest,
     SearchRequest,
     WebSearchRequest,
     arguments_in,
 )
-from websearch_gateway.ports import Progress
 from websearch_gateway.results import PageContent, WireModel
 from websearch_gateway.settings import Settings
 

@@ -69,7 +69,7 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     async def examine(gateway: Gateway) -> Diagnosis:
         from websearch_gateway.entrypoints.http.tokens import check_auth
 
-        diagnosis = await gateway.diagnose()
+        diagnosis = await gateway.doctor.examine()
         return diagnosis.model_copy(update={"checks": (*diagnosis.checks, await check_auth(settings))})
 
     settings = settings_of(config, as_json=as_json)
@@ -244,12 +244,11 @@ def migrate(
     target: Annotated[
         str, typer.Argument(help="A STATE_URL; `-` reads it from stdin, since it may contain a password.")
     ],
-    counters: Annotated[bool, typer.Option(help="Copy the counts of limits and costs too.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Copy the state to another backend. After an interruption, run it again to resume."""
+    """Copy the cache to another backend."""
     from websearch_gateway.entrypoints.cli.render import show_migration
 
     target = sys.stdin.readline() if target == "-" else target
-    ask(lambda gateway, _: gateway.migrate(target, counters=counters), show_migration, as_json, config)
+    ask(lambda gateway, _: gateway.migration.migrate(target), show_migration, as_json, config)

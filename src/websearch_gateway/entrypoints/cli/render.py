@@ -19,7 +19,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from websearch_gateway.ports import Progress, no_progress
+from websearch_gateway.models import Progress, no_progress
 from websearch_gateway.results import (
     CacheClearResult,
     CacheStats,
@@ -95,11 +95,9 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
 
 
 def show_migration(result: MigrateResult) -> None:
-    """One line: what was copied, and what was not needed."""
-    counted = {"counters": result.counters, "already in the target": result.already_there, "expired": result.expired}
-    others = "".join(f", {number} {what}" for what, number in counted.items() if number)
-    began = " (resumed an interrupted run)" if result.resumed else ""
-    Console().print(Text(f"{result.copied} entries copied to {result.target}{others}{began}"))
+    """One line: what was copied."""
+    left_out = f", {result.left_out} left out" if result.left_out else ""
+    Console().print(Text(f"{result.copied} entries copied to {result.target}{left_out}"))
 
 
 def show_settings(settings: dict[str, Any]) -> None:
@@ -201,11 +199,9 @@ def show_stats(stats: ServerStats, console: Console | None = None) -> None:
     """A row per day that had calls, the latest first; a row per paid upstream; and the rest of today's budget."""
     console = console or Console()
     if stats.days:
-        days = _table("day", ">cost", ">saved", ">calls", ">p50", ">p95", ">p99")
+        days = _table("day", ">cost", ">saved")
         for day in stats.days:
-            latencies = (day.latency_ms.p50, day.latency_ms.p95, day.latency_ms.p99)
-            took = (f"{latency:,.0f} ms" if latency is not None else "" for latency in latencies)
-            days.add_row(day.day, _usd(day.usd), _usd(day.saved_usd), f"{day.calls:,}", *took)
+            days.add_row(day.day, _usd(day.usd), _usd(day.saved_usd))
         console.print(days, Text(), sep="\n")
         paid = {name: sum(day.by_provider.get(name, 0) for day in stats.days) for name in _paid(stats)}
         if paid:

@@ -20,7 +20,7 @@ from websearch_gateway.entrypoints.http.middleware import json_object
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.entrypoints.tools import Tool, listed, toolsets_of
-from websearch_gateway.ports import no_progress
+from websearch_gateway.models import no_progress
 from websearch_gateway.results import ErrorInfo
 from websearch_gateway.settings import Settings
 

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from websearch_gateway import __version__
-from websearch_gateway.admin.operations import DAYS, Snapshot
+from websearch_gateway.admin import DAYS, Snapshot
 from websearch_gateway.entrypoints.http.authentication import require_scope
 from websearch_gateway.entrypoints.http.replies import Html, document, failure, joined, json_reply, page_reply, tag
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
@@ -54,7 +54,7 @@ def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[
         try:
             async with asyncio.timeout(READY_SECONDS):
                 built = await gateway.get()
-                check = await built.check_state()
+                check = await built.doctor.check_state()
         except SearchError as error:
             return json_reply({"status": "not ready", "reason": error.message}, 503)
         except TimeoutError:

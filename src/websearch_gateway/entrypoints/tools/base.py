@@ -25,8 +25,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from websearch_gateway.errors import SearchValidationError, shown
-from websearch_gateway.models import Caller, arguments_in
-from websearch_gateway.ports import Progress
+from websearch_gateway.models import Caller, Progress, arguments_in
 from websearch_gateway.results import ErrorInfo, WireModel
 from websearch_gateway.workers.pool import WORKING_FOR
 

@@ -20,9 +20,8 @@ from websearch_gateway.entrypoints.reply import (
 )
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.errors import SearchError, SearchValidationError
-from websearch_gateway.models import UNLIMITED, Caller, Deadline
+from websearch_gateway.models import UNLIMITED, Caller, Deadline, Progress
 from websearch_gateway.pipeline.guard import one_deadline, up_to
-from websearch_gateway.ports import Progress
 from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus, WireModel
 from websearch_gateway.text.urls import with_scheme
 

@@ -8,8 +8,7 @@ from pydantic import StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.reply import cached_text, fit_answer, fit_similar, similar_text
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
-from websearch_gateway.models import Caller
-from websearch_gateway.ports import Progress
+from websearch_gateway.models import Caller, Progress
 from websearch_gateway.results import (
     CacheClearResult,
     CachedAnswer,
@@ -144,7 +143,7 @@ class CacheMigrateArguments(Arguments):
 async def _cache_migrate(
     gateway: Gateway, arguments: CacheMigrateArguments, caller: Caller, _: Progress
 ) -> MigrateResult:
-    return await gateway.migrate(arguments.target, caller)
+    return await gateway.migration.migrate(arguments.target, caller)
 
 
 ADMIN: tuple[Tool, ...] = (

@@ -36,11 +36,11 @@ from websearch_gateway.models import (
     Claim,
     ContentRequest,
     PassagesRequest,
+    Progress,
     RawSearchRequest,
     SearchRequest,
     WebSearchRequest,
 )
-from websearch_gateway.ports import Progress
 from websearch_gateway.results import (
     CheckedClaims,
     ErrorInfo,

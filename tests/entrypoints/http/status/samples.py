@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from websearch_gateway.admin.operations import Snapshot
+from websearch_gateway.admin import Snapshot
 from websearch_gateway.errors import ErrorCode
 from websearch_gateway.upstream.health import LastError, UpstreamStatus
 from websearch_gateway.upstream.ledger import Day

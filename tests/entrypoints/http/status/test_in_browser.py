@@ -8,7 +8,7 @@ from tests.entrypoints.http.browsing import IN_BROWSER, LEAST_CONTRAST, PHONE, T
 from tests.entrypoints.http.calls import post, search
 from tests.entrypoints.http.conftest import Door, address
 from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, NOW, SPENT
-from websearch_gateway.admin.operations import Snapshot
+from websearch_gateway.admin import Snapshot
 from websearch_gateway.entrypoints.http.status import rendered
 from websearch_gateway.sandbox import Sandbox
 

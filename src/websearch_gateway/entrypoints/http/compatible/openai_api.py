@@ -22,10 +22,10 @@ from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.entrypoints.reply import fit_answer, places_of
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import Caller, SearchRequest
+from websearch_gateway.models import LONGEST_QUERY, Caller, SearchRequest
 from websearch_gateway.results import CitedSpan, ErrorInfo, SearchResponse
 from websearch_gateway.text.citations import linked
-from websearch_gateway.text.query import LONGEST_QUERY, country_code
+from websearch_gateway.text.query import country_code
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway

@@ -20,11 +20,19 @@ from starlette.types import Scope
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient, is_json
 from websearch_gateway.entrypoints.reply import fit_web, read_fitting
 from websearch_gateway.errors import SearchError, SearchValidationError
-from websearch_gateway.models import LAST_PAGE, Caller, Freshness, SafeSearch, SearchRequest, WebSearchRequest
+from websearch_gateway.models import (
+    LAST_PAGE,
+    LONGEST_QUERY,
+    Caller,
+    Freshness,
+    SafeSearch,
+    SearchRequest,
+    WebSearchRequest,
+)
 from websearch_gateway.pipeline.web_search import HOURS
 from websearch_gateway.results import ErrorInfo, PageContent, WebResult, WebSearchResponse
 from websearch_gateway.text.notes import is_unreadable_note
-from websearch_gateway.text.query import LANGUAGES, LONGEST_QUERY, country_code
+from websearch_gateway.text.query import LANGUAGES, country_code
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
