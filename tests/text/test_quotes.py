@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.text.quotes import LONGEST_QUOTE, Quotable, Quote, best_quotes, quote_url
+from websearch_gateway.text.quotes import LONGEST_QUOTE, Quotable, Quote, best_quotes
+from websearch_gateway.text.urls import quote_url
 
 BRIDGE = """\
 The bridge, 120 m long, opened on 14 May 1932. It cost “5.8 million” euros - more than planned.

@@ -18,8 +18,8 @@ from urllib.parse import urldefrag, urlsplit
 
 import httpx2
 
+from websearch_gateway.answers import compose, shortlist
 from websearch_gateway.answers import table as answers
-from websearch_gateway.answers.extractive import compose, shortlist
 from websearch_gateway.answers.table import Outside
 from websearch_gateway.answers.table import configured as answers_configured
 from websearch_gateway.cache.pages import BlobCache, PageCache, Similarity

@@ -29,9 +29,7 @@ from websearch_gateway.pipeline.web_search import Outcome, WebSearch, read_pages
 from websearch_gateway.ports import Reader, Workers
 from websearch_gateway.results import CheckedClaim, CheckedClaims, Citation, SearchResponse
 from websearch_gateway.text.citations import snippets
-from websearch_gateway.text.quotes import quote_url
-from websearch_gateway.text.support import judged, verdicts
-from websearch_gateway.text.urls import host, is_web_address, with_scheme
+from websearch_gateway.text.urls import host, is_web_address, quote_url, with_scheme
 
 FOUND_PAGES = 3
 """The pages that are read for a claim without addresses."""
@@ -152,6 +150,8 @@ class ClaimChecking:
         self, claims: Sequence[Claim], urls: Sequence[Sequence[str]], pages: Mapping[str, Page], deadline: Deadline
     ) -> dict[tuple[str, str], tuple[str, str]]:
         """The verdict and quote of each page for each claim that it may be about, by claim and address."""
+        from websearch_gateway.text.support import judged  # it runs in workers; most servers never need it
+
         asked = {url: [one.claim for one, of in zip(claims, urls, strict=True) if url in of] for url in pages}
 
         async def judge(url: str, page: Page) -> dict[tuple[str, str], tuple[str, str]]:
@@ -254,6 +254,8 @@ class Verification:
         )
 
     async def _check(self, sentences: Sequence[str], page: Page, deadline: Deadline) -> Mapping[str, tuple[str, str]]:
+        from websearch_gateway.text.support import verdicts
+
         try:
             found = await self.workers.run(
                 verdicts, sentences, page.markdown, page.title, deadline=deadline, size=len(page.markdown)

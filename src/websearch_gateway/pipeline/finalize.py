@@ -32,9 +32,17 @@ from websearch_gateway.results import (
 from websearch_gateway.text.citations import Cited, by_page, cut, moved, repair, snippets, with_marks, without_trackers
 from websearch_gateway.text.hits import is_unrelated
 from websearch_gateway.text.notes import nothing_found
-from websearch_gateway.text.quotes import quote_url
 from websearch_gateway.text.sanitise import clean_markdown, invisible_pieces, shown_url, unshown_pieces
-from websearch_gateway.text.urls import admitted, canonical, find_urls, host, is_web_address, page_in, strip_trackers
+from websearch_gateway.text.urls import (
+    admitted,
+    canonical,
+    find_urls,
+    host,
+    is_web_address,
+    page_in,
+    quote_url,
+    strip_trackers,
+)
 from websearch_gateway.upstream.telemetry import stage
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
-from urllib.parse import quote as percent_encoded
 
 from websearch_gateway.text.markdown import blocks, lines, plain, sentences_of
 from websearch_gateway.text.numbers import UNITS, month_named, quantity
@@ -276,8 +275,6 @@ LONGEST_PASSAGE = 20_000
 LEAST_WORDS = 4
 """A shorter quote must be a whole cell, heading or sentence."""
 
-_EDGE_WORDS = 5
-"""The words at each end of a long quote by which a browser finds it."""
 _NOT_WORDS = re.compile(r"[\W_]+")
 
 
@@ -374,16 +371,6 @@ def best_quotes(sentence: str, quotes: Sequence[Quote]) -> list[Quote]:
         rest.remove(best)
         left = {text: weight for text, weight in left.items() if text not in best[1]}
     return found
-
-
-def quote_url(url: str, quote: str) -> str:
-    """`url` with a text fragment that lets a browser show the quote (https://wicg.github.io/scroll-to-text-fragment)."""
-    said = quote.split()
-    pieces = [quote] if len(said) <= 2 * _EDGE_WORDS else [" ".join(said[:_EDGE_WORDS]), " ".join(said[-_EDGE_WORDS:])]
-    # A hyphen and a comma have a meaning in a fragment.
-    text = ",".join(percent_encoded(piece, safe="").replace("-", "%2D") for piece in pieces)
-    address, _, fragment = url.partition("#")
-    return f"{address}#{fragment.partition(':~:')[0]}:~:text={text}"
 
 
 def _quotes(markdown: str) -> Iterator[Quote]:

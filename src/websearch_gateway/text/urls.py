@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote as percent_encoded
 from urllib.parse import unquote_plus, urlsplit
 
 from websearch_gateway.errors import SearchValidationError
@@ -358,3 +359,17 @@ def crawl_delay(robots: str, product: str) -> float:
 @lru_cache(maxsize=8)
 def _parsed(robots: str, product: str) -> Protego:
     return parse(rules_for(robots, product))
+
+
+_EDGE_WORDS = 5
+"""The words at each end of a long quote by which a browser finds it."""
+
+
+def quote_url(url: str, quote: str) -> str:
+    """`url` with a text fragment that lets a browser show the quote (https://wicg.github.io/scroll-to-text-fragment)."""
+    said = quote.split()
+    pieces = [quote] if len(said) <= 2 * _EDGE_WORDS else [" ".join(said[:_EDGE_WORDS]), " ".join(said[-_EDGE_WORDS:])]
+    # A hyphen and a comma have a meaning in a fragment.
+    text = ",".join(percent_encoded(piece, safe="").replace("-", "%2D") for piece in pieces)
+    address, _, fragment = url.partition("#")
+    return f"{address}#{fragment.partition(':~:')[0]}:~:text={text}"
