@@ -309,18 +309,14 @@ class Bill:
         usd: the cost with that of all parts.
         own_usd: the cost without that of the parts.
         requests: how many requests were sent, with those of all parts.
-        tokens: how many tokens servers counted; None before the first count.
-        is_estimate: a server gave no usable count of its tokens.
     """
 
-    __slots__ = ("_booked", "_expected", "_whole", "is_estimate", "own_usd", "requests", "tokens", "usd")
+    __slots__ = ("_booked", "_expected", "_whole", "own_usd", "requests", "usd")
 
     def __init__(self, whole: Bill | None = None) -> None:
         self._whole = whole
         self._booked = self._expected = self.usd = self.own_usd = 0.0
         self.requests = 0
-        self.tokens: int | None = None
-        self.is_estimate = False
 
     def part(self) -> Bill:
         """The part of one more upstream."""
@@ -342,11 +338,6 @@ class Bill:
         while bill is not None:
             bill.requests += 1
             bill = bill._whole
-
-    def count(self, tokens: int | None) -> None:
-        """Add a server's count of the tokens of a reply; None if it gives none that is usable."""
-        self.tokens = (self.tokens or 0) + (tokens or 0)
-        self.is_estimate = self.is_estimate or tokens is None
 
     def _add_up(self) -> None:
         own = max(self._booked, self._expected) if self._expected else self._booked

@@ -13,7 +13,7 @@ from google.cloud.firestore import AsyncClient
 from tests.state.counting_proxy import CountingProxy
 from tools.servers import firestore_emulator
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.state.firestore import DEFAULT_PREFIX, OTHER, FirestoreState
+from websearch_gateway.state.firestore import DEFAULT_PREFIX, KINDS, OTHER, FirestoreState
 
 ROOT = Path(__file__).parents[2]
 PROJECT = "demo-gateway"
@@ -108,19 +108,21 @@ class TestCollections:
         await firestore_state.put("k/value", b"v", ttl=10)
         await firestore_state.add("k/counter", ttl=10)
         await firestore_state.add("k/counter", ttl=10)
-        moments = [document["expiresAt"].timestamp() for document in (await documents(library, f"{prefix}_k")).values()]
+        moments = [
+            document["expiresAt"].timestamp() for document in (await documents(library, f"{prefix}_other")).values()
+        ]
         assert moments == [clock.now + 10] * 2
 
     async def test_documents_of_others_are_ignored(self, firestore_state, library, prefix):
         await firestore_state.put("k/1", b"v")
-        ours = (await documents(library, f"{prefix}_k")).popitem()[1]
+        ours = (await documents(library, f"{prefix}_other")).popitem()[1]
         strange = [
             {},
             {"key": "k/2"},
             ours | {"value": "text"},
         ]
         for number, fields in enumerate(strange):
-            await library.collection(f"{prefix}_k").document(f"strange{number}").set(fields)
+            await library.collection(f"{prefix}_other").document(f"strange{number}").set(fields)
         assert [entry async for entry in firestore_state.scan("k/")] == [("k/1", b"v")]
 
 
@@ -189,4 +191,5 @@ def test_every_kind_has_its_ttl_policy():
     ttl = {
         policy["collectionGroup"] for policy in overrides if policy.get("ttl") and policy["fieldPath"] == "expiresAt"
     }
-    assert ttl == {f"{DEFAULT_PREFIX}_{kind}" for kind in {*kinds_in_use(), OTHER} - NOT_KINDS}
+    assert {*kinds_in_use()} - NOT_KINDS == set(KINDS)
+    assert ttl == {f"{DEFAULT_PREFIX}_{kind}" for kind in (*KINDS, OTHER)}

@@ -33,7 +33,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     Unavailable,
 )
-from websearch_gateway.models import Bill, Call, Deadline, HttpRequest
+from websearch_gateway.models import Call, Deadline, HttpRequest
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.requests import Retry, noting_model, parse_retry_after
 from websearch_gateway.ports import MOST_RERANKED, Layer, through
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _MESSAGE_BYTES = 10_000
-_MARKS = 8  # tokens that a model may put around each text
 
 BATCH = 32
 TIMEOUT_SECONDS = 20.0
@@ -95,16 +94,6 @@ async def in_batches(
     vectors = np.zeros((len(texts), rows.shape[1]), np.float32)
     vectors[sent] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
     return vectors
-
-
-def tokens_billed(count: Any, texts: Sequence[str]) -> int | None:
-    """The count that a server reports; None if it reports none, or one that is impossible for these texts."""
-    if type(count) is not int or count <= 0:
-        return None
-    if count > sum(len(text.encode("utf-8", "replace")) + _MARKS for text in texts):
-        _log.warning("The embedding server counts more tokens than its texts can have; an estimate is booked.")
-        return None
-    return count
 
 
 def decode(reply: Reply, name: str) -> Any:
@@ -163,10 +152,10 @@ class _Embedder:
         Raises:
             Unavailable: the server cannot be reached, refuses, cannot pull the model or answers with something else.
         """
-        bill, before = call.bill if call else Bill(), prefix(self.model, kind)
+        before = prefix(self.model, kind)
         with noting_model(self.kind, self.model, "embeddings"):
             vectors = await in_batches(
-                texts, self.dimensions, lambda batch: self._ask([before + text for text in batch], bill)
+                texts, self.dimensions, lambda batch: self._ask([before + text for text in batch])
             )
         self.dimensions = vectors.shape[1]
         return vectors
@@ -175,7 +164,7 @@ class _Embedder:
         """True: the operator chose the model, so it is assumed to know the scripts in use."""
         return True
 
-    async def _ask(self, texts: list[str], bill: Bill) -> list[Sequence[float]]:
+    async def _ask(self, texts: list[str]) -> list[Sequence[float]]:
         raise NotImplementedError
 
 
@@ -186,7 +175,7 @@ class OpenAICompatibleEmbedder(_Embedder):
     model: str = "text-embedding-3-small"
     kind: ClassVar[str] = "openai_compatible"
 
-    async def _ask(self, texts: list[str], bill: Bill) -> list[Sequence[float]]:
+    async def _ask(self, texts: list[str]) -> list[Sequence[float]]:
         request = HttpRequest(
             "POST",
             f"{self.url}/embeddings",
@@ -199,8 +188,6 @@ class OpenAICompatibleEmbedder(_Embedder):
             return decode(await send(self.client, request, deadline, self.name), self.name)
 
         reply = await self.retry(exchange, deadline)
-        usage = reply.get("usage") if isinstance(reply, dict) else None
-        bill.count(tokens_billed(usage.get("prompt_tokens"), texts) if isinstance(usage, dict) else None)
         return self._vectors(reply)
 
     def _vectors(self, reply: Any) -> list[Sequence[float]]:
@@ -232,7 +219,7 @@ class OllamaEmbedder(_Embedder):
     model: str = "nomic-embed-text"
     kind: ClassVar[str] = "ollama"
 
-    async def _ask(self, texts: list[str], bill: Bill) -> list[Sequence[float]]:
+    async def _ask(self, texts: list[str]) -> list[Sequence[float]]:
         body = {"model": self.model, "input": texts, "truncate": True}
         request = HttpRequest("POST", f"{self.url}/embed", headers=bearer(self.key), json=body)
         reply = await self._exchange(request)
@@ -240,7 +227,6 @@ class OllamaEmbedder(_Embedder):
             await self._pull()
             reply = await self._exchange(request)
         answer = decode(reply, self.name)
-        bill.count(tokens_billed(answer.get("prompt_eval_count"), texts) if isinstance(answer, dict) else None)
         try:
             return list(answer["embeddings"])
         except (LookupError, TypeError):

@@ -93,7 +93,7 @@ class FirestoreState(TimedState):
         return await self._timeouts.run(self._delete, key)
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        kinds = [kind_of(prefix)] if "/" in prefix else await self._timeouts.run(self._kinds, prefix)
+        kinds = [kind_of(prefix)] if "/" in prefix else [OTHER, *(kind for kind in KINDS if kind.startswith(prefix))]
         async for entry in merged([self._entries(kind, prefix, after) for kind in kinds]):
             yield entry
 
@@ -117,7 +117,7 @@ class FirestoreState(TimedState):
         record = Record(key, value, expires=expires, incarnation=new_incarnation())
         batch = await self._client.batch()
         batch.set(await self._client.document(key), fields_of(record))
-        await self._client.create(batch, key)
+        await batch.commit(retry=contention())
 
     async def _delete(self, key: str) -> bool:
         from google.api_core.exceptions import NotFound
@@ -132,9 +132,6 @@ class FirestoreState(TimedState):
         except NotFound:  # another process was faster
             return False
         return True
-
-    async def _kinds(self, prefix: str) -> list[str]:
-        return [kind for kind in await self._client.kinds() if kind == OTHER or kind.startswith(prefix)]
 
     async def _entries(self, kind: str, prefix: str, after: str) -> AsyncIterator[StateEntry]:
         """The entries of one kind, read page by page, so that an abandoned iterator keeps nothing open."""
@@ -247,7 +244,7 @@ class FirestoreCounters:
         """Create a counter; False if another process was faster."""
         batch = await self._client.batch()
         batch.create(await self._client.document(fresh.key), fields_of(fresh))
-        return await self._is_first(self._client.create(batch, fresh.key))
+        return await self._is_first(batch.commit(retry=contention()))
 
     async def _replace(self, incarnation: int, fresh: Record) -> bool:
         """Start a counter in place of an expired one or a value; False if another process was faster.
@@ -281,14 +278,16 @@ def _number(value: Any) -> float:
     return float(value.double_value or value.integer_value)
 
 
+KINDS = ("cache", "doctor", "known", "ledger", "limit", "page")
+"""The kinds with a collection each."""
+
 OTHER = "other"
-"""The kind of keys without a kind, and of keys whose kind is not a valid collection name."""
+"""The kind of all other keys."""
 
 LARGEST_VALUE = 900_000
 """The most bytes of a value, since a document may have 1 MiB in total
 (https://firebase.google.com/docs/firestore/quotas). Larger ones are not stored."""
 
-_KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _LAST_MOMENT = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
@@ -314,7 +313,7 @@ class Record:
 def kind_of(key: str) -> str:
     """The kind whose collection contains the key."""
     kind, slash, _ = key.partition("/")
-    return kind if slash and _KIND.fullmatch(kind) else OTHER
+    return kind if slash and kind in KINDS else OTHER
 
 
 def document_id(key: str) -> str:
@@ -391,15 +390,13 @@ class FirestoreClient:
 
     Args:
         project: the Google Cloud project.
-        prefix: the beginning of the names of our collections. The collection with exactly this name is the registry of
-            kinds, with one document each, since not every server can list collections.
+        prefix: the beginning of the names of our collections.
     """
 
     def __init__(self, project: str, prefix: str) -> None:
         self._project = project
         self._prefix = prefix
         self._opening: asyncio.Task[AsyncClient] | None = None
-        self._registered: set[str] = set()
 
     async def collection(self, kind: str) -> AsyncCollectionReference:
         """The collection with the entries of a kind."""
@@ -412,20 +409,6 @@ class FirestoreClient:
     async def batch(self) -> AsyncWriteBatch:
         """A new batch of writes, which is atomic."""
         return (await self.opened()).batch()
-
-    async def kinds(self) -> set[str]:
-        """Every kind that has, or once had, an entry."""
-        registry = (await self.opened()).collection(self._prefix)
-        return {document.id for document in await registry.get(retry=None)}
-
-    async def create(self, batch: AsyncWriteBatch, key: str) -> list[Any]:
-        """Commit a batch that creates the entry of `key`; the first entry of a kind also registers the kind."""
-        kind = kind_of(key)
-        if kind not in self._registered:
-            batch.set((await self.opened()).collection(self._prefix).document(kind), {"kind": kind})
-        results = await batch.commit(retry=contention())
-        self._registered.add(kind)
-        return results
 
     async def opened(self) -> AsyncClient:
         """The library's client. If a caller stops waiting, opening it continues for the next caller."""

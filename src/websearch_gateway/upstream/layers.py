@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from opentelemetry.trace import SpanKind
 
@@ -24,9 +24,12 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Call, Deadline, Page, SearchQuery
 from websearch_gateway.net.requests import Retry, child_span, note_host
-from websearch_gateway.ports import Layer, Reader, Upstream, through
+from websearch_gateway.ports import Embedder, Layer, Reader, Upstream, through
 from websearch_gateway.upstream.health import PROBE_SECONDS, UpstreamHealth
 from websearch_gateway.upstream.ledger import Ledger
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
 
 T = TypeVar("T")
 
@@ -82,6 +85,55 @@ class Budget:
                 raise
             call.bill.expect(0.0)
             return result
+
+
+BYTES_PER_TOKEN = 3
+"""English has four or five bytes per token, other scripts about three: the estimate is on the high side."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetedEmbedder:
+    """An Embedder on the ledger. Texts cost an estimate by their length."""
+
+    embedder: Embedder
+    ledger: Ledger
+    usd_per_million_tokens: float
+
+    @property
+    def name(self) -> str:
+        return self.embedder.name
+
+    @property
+    def dimensions(self) -> int:
+        return self.embedder.dimensions
+
+    @property
+    def weight(self) -> float:
+        return self.embedder.weight
+
+    def knows(self, text: str) -> bool:
+        return self.embedder.knows(text)
+
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Vectors:
+        """Embed and book the cost on the bill of `call`.
+
+        Raises:
+            SearchBudgetError: the day's budget has no room for it.
+            SearchError: as the embedder raises.
+        """
+        tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
+        usd = tokens * self.usd_per_million_tokens / 1_000_000
+        call = call or Call(math.inf)
+        own = replace(call, bill=call.bill.part())
+
+        async def ask() -> Vectors:
+            vectors = await self.embedder.embed(texts, kind, own)
+            own.bill.book(usd)
+            return vectors
+
+        return await Budget("embedding", self.ledger, lambda _: usd, usd)(ask, own)
 
 
 MOST_AHEAD = 50

@@ -13,21 +13,17 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
 
-from websearch_gateway.errors import SearchBudgetError, SearchError, StateUnavailable
-from websearch_gateway.models import Bill, Call
-from websearch_gateway.ports import Embedder, State
+from websearch_gateway.errors import SearchBudgetError, StateUnavailable
+from websearch_gateway.models import Call
+from websearch_gateway.ports import State
 from websearch_gateway.upstream.health import BestEffort
 from websearch_gateway.upstream.telemetry import CallRecord
-
-if TYPE_CHECKING:
-    from websearch_gateway.ports import Vectors
 
 _log = logging.getLogger(__name__)
 
@@ -258,65 +254,3 @@ def _number(stored: bytes) -> int:
         return int(stored)
     except ValueError:
         return 0
-
-
-UPSTREAM = "embedding"
-BYTES_PER_TOKEN = 3
-"""English has four or five bytes per token, other scripts about three: the estimate is on the high side."""
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetedEmbedder:
-    """An Embedder on the ledger. Texts cost the tokens that the server counts, or an estimate by their length."""
-
-    embedder: Embedder
-    ledger: Ledger
-    usd_per_million_tokens: float
-
-    @property
-    def name(self) -> str:
-        return self.embedder.name
-
-    @property
-    def dimensions(self) -> int:
-        return self.embedder.dimensions
-
-    @property
-    def weight(self) -> float:
-        return self.embedder.weight
-
-    async def embed(
-        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
-    ) -> Vectors:
-        """Embed and book the cost on the bill of `call`.
-
-        Raises:
-            SearchBudgetError: the day's budget has no room for it.
-            SearchError: as the embedder raises.
-        """
-        tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
-        call = call or Call(math.inf)
-        bill = call.bill.part()
-        call = replace(call, bill=bill)
-        async with self.ledger.payment(call, UPSTREAM, self._usd(tokens)):
-            bill.expect(self._usd(tokens))
-            try:
-                vectors = await self.embedder.embed(texts, kind, call)
-            except SearchError:
-                self._settle(bill)
-                raise
-            if bill.tokens is not None and not bill.is_estimate:
-                self._settle(bill)
-            return vectors
-
-    def _settle(self, bill: Bill) -> None:
-        """Replace the estimate by the tokens that the server counted."""
-        bill.book(self._usd(bill.tokens or 0))
-        bill.expect(0.0)
-
-    def _usd(self, tokens: int) -> float:
-        return tokens * self.usd_per_million_tokens / 1_000_000
-
-    def knows(self, text: str) -> bool:
-        """Whether the vector of this text is meaningful."""
-        return self.embedder.knows(text)
