@@ -79,7 +79,7 @@ def advice(settings: Settings) -> str:
     """What to do if no provider has a key; else empty. Those that need none often block callers, or cover little."""
     if any(entry.needs for entry in PROVIDERS if entry.name in {one.name for one in configured(settings)}):
         return ""
-    return "No search provider has a key here: set SERPER_API_KEY, or that of another one, in the environment."
+    return "No search provider has a key here: set SERPER_API_KEY (https://serper.dev), or the key of another one."
 
 
 def _code(entry: Entry) -> Any:
