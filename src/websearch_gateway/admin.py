@@ -177,8 +177,8 @@ PROBE = SearchQuery("example domain", max_results=1)
 PROBE_SECONDS = 10.0
 
 REMEDIES = {
-    "AUTH": "Put a valid key into that setting, or give this key the permission. Waiting does not help. Until then a call "
-    "that asks it first fails; others skip it with a warning.",
+    "AUTH": "Put a valid key into that setting, or give this key the permission. Waiting does not help. Until then a "
+    "call that asks it first fails; others skip it with a warning.",
     "NOT_CONFIGURED": "Set what the message names.",
     "VALIDATION": "Correct its settings, first its *_BASE_URL. Waiting does not help.",
     "PARSE": "Check that its *_BASE_URL is the address of the API and not of a login page. If it is, "
