@@ -69,8 +69,8 @@ class Database(Protocol):
     locked; both are "" if only one transaction writes at a time.
     """
 
-    lock: str
-    skip_locked: str
+    lock: str = ""
+    skip_locked: str = ""
 
     def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ...) -> Rows:
         """Run a statement."""
@@ -86,7 +86,7 @@ class Database(Protocol):
 
     def unindex_text(self, rows: Sequence[IndexRow]) -> None:
         """Remove chunks from the text index; the rows must equal the inserted ones."""
-        ...
+        return
 
     def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """The chunks that contain the phrases, best first. Words match by their stems, without regard to case.
@@ -102,11 +102,11 @@ class Database(Protocol):
 
     def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
         """Store the vectors of a page, in place of its old ones."""
-        ...
+        return
 
     def unindex_vectors(self, page_id: int) -> None:
         """Remove the vectors of a page."""
-        ...
+        return
 
 
 def marks(values: Sequence[object]) -> str:
@@ -154,11 +154,11 @@ class NearIndex(Protocol):
 
     async def follow(self) -> None:
         """Index the new vectors now, instead of at a later search."""
-        ...
+        return
 
     async def close(self) -> None:
         """Release its resources. Idempotent."""
-        ...
+        return
 
 
 class Transacted:
@@ -188,6 +188,11 @@ class Transacted:
         self._turn = turn or (lambda: in_order)
         self._putting = asyncio.Lock()  # two transactions of many pages may lock the same rows
 
+    async def searching(self, action: Callable[[Database], T]) -> T:
+        """The result of `action`, which only reads, in one transaction, beside others and in turn."""
+        async with self._turn():
+            return await self.file.search(action)
+
     async def close(self) -> None:
         """Release files, sockets and threads. Idempotent."""
         await self._near.close()
@@ -197,33 +202,31 @@ class Transacted:
 S = TypeVar("S", bound=Transacted)
 
 
-def write(action: Callable[Concatenate[S, Database, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+Action = Callable[Concatenate[S, Database, P], T]
+Method = Callable[Concatenate[S, P], Coroutine[Any, Any, T]]
+
+
+def write(action: Action[S, P, T]) -> Method[S, P, T]:
     """A method of a `Transacted` as a transaction: it is awaited, and called without its database."""
-
-    @wraps(action)
-    async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.file.write(lambda db: action(self, db, *args, **kwargs))
-
-    return run
+    return _method(action, lambda self: self.file.write)
 
 
-def read(action: Callable[Concatenate[S, Database, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+def read(action: Action[S, P, T]) -> Method[S, P, T]:
     """As `write`, for a method that only reads."""
-
-    @wraps(action)
-    async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.file.read(lambda db: action(self, db, *args, **kwargs))
-
-    return run
+    return _method(action, lambda self: self.file.read)
 
 
-def search(action: Callable[Concatenate[S, Database, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+def search(action: Action[S, P, T]) -> Method[S, P, T]:
     """As `read`, beside others and in turn."""
+    return _method(action, lambda self: self.searching)
 
+
+def _method(
+    action: Action[S, P, T], runner: Callable[[S], Callable[[Callable[[Database], T]], Coroutine[Any, Any, T]]]
+) -> Method[S, P, T]:
     @wraps(action)
     async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        async with self._turn():
-            return await self.file.search(lambda db: action(self, db, *args, **kwargs))
+        return await runner(self)(lambda db: action(self, db, *args, **kwargs))
 
     return run
 
@@ -354,3 +357,75 @@ def rarest(counts: Mapping[str, int]) -> list[str]:
             break
         found.append(phrase)
     return found
+
+
+TABLES = """
+CREATE TABLE versions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, label TEXT NOT NULL, url TEXT NOT NULL,
+    options TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', generation INTEGER NOT NULL DEFAULT 0,
+    added_at REAL NOT NULL, indexed_at REAL, refresh_at REAL,
+    machine TEXT, pid INTEGER, started REAL, heartbeat REAL, lease_until REAL, UNIQUE (name, label)
+);
+-- The frontier and the ledger in one. `links` are the ids of the addresses that the page links to, packed.
+CREATE TABLE urls (
+    id INTEGER PRIMARY KEY, version_id INTEGER NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'due', due REAL NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
+    reason TEXT NOT NULL DEFAULT '', etag TEXT, last_modified TEXT, body_hash TEXT, final_url TEXT, links BLOB,
+    seen INTEGER NOT NULL, missing INTEGER NOT NULL DEFAULT 0, missing_since REAL, UNIQUE (version_id, url)
+);
+CREATE INDEX urls_due ON urls (version_id, state, due);
+CREATE INDEX urls_body ON urls (version_id, body_hash) WHERE body_hash IS NOT NULL;
+CREATE TABLE hosts (
+    host TEXT PRIMARY KEY, robots TEXT, robots_at REAL NOT NULL DEFAULT 0, next_at REAL NOT NULL DEFAULT 0,
+    reason TEXT NOT NULL DEFAULT ''
+);
+-- Markdown, compressed, by the hash of its text. Pages of several versions share it.
+CREATE TABLE bodies (hash BLOB PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE pages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, url_id INTEGER NOT NULL UNIQUE,
+    url TEXT NOT NULL, path TEXT NOT NULL, title TEXT NOT NULL, body BLOB NOT NULL, fetched_at REAL NOT NULL
+);
+CREATE INDEX pages_version ON pages (version_id);
+CREATE INDEX pages_url ON pages (url);
+CREATE INDEX pages_body ON pages (body);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, page_id INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL, section BLOB NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+    headings TEXT NOT NULL, anchor TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL
+);
+CREATE INDEX chunks_page ON chunks (page_id, ordinal);
+CREATE INDEX chunks_section ON chunks (section);
+CREATE TABLE symbols (
+    version_id INTEGER NOT NULL, page_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    name TEXT NOT NULL, last TEXT NOT NULL, kind TEXT NOT NULL, anchor TEXT NOT NULL
+);
+CREATE INDEX symbols_last ON symbols (last);
+CREATE INDEX symbols_page ON symbols (page_id);
+-- One row per page. A new `id` tells other processes that the page changed.
+CREATE TABLE vectors (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, page_id INTEGER NOT NULL UNIQUE, version_id INTEGER NOT NULL,
+    embedder TEXT NOT NULL, dimensions INTEGER NOT NULL, chunk_ids BLOB NOT NULL, data BLOB NOT NULL
+);
+"""
+"""In SQLite's words; `postgres` translates the types."""
+
+RANKED = """
+DROP INDEX symbols_last;
+CREATE INDEX symbols_last ON symbols
+    (last, (CASE kind WHEN 'api' THEN 0 WHEN 'option' THEN 1 ELSE 2 END), length(name), version_id);
+CREATE INDEX IF NOT EXISTS symbols_name ON symbols
+    (lower(name), (CASE kind WHEN 'api' THEN 0 WHEN 'option' THEN 1 ELSE 2 END), name, version_id)
+"""
+"""The definitions of a name are read in their order, up to a limit; sorting 200,000 of them took two seconds."""
+
+DEATHS = """
+ALTER TABLE urls ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX urls_deaths ON urls (version_id) WHERE deaths > 0;
+ALTER TABLE versions ADD COLUMN reading TEXT NOT NULL DEFAULT '';
+ALTER TABLE versions ADD COLUMN died_reading TEXT NOT NULL DEFAULT ''
+"""
+"""`deaths` counts the owners in a row that died with the address in work. `reading` is the list that the owner reads,
+`died_reading` the one that the owner before it was reading when it died."""
+
+LEFT_OUT = "ALTER TABLE versions ADD COLUMN left_out TEXT NOT NULL DEFAULT ''"
+"""What never comes into the frontier, as JSON: by reason, how many addresses and some of them."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.docs_index.models import (
     Chunk,
@@ -44,8 +44,6 @@ from websearch_gateway.docs_index.store.pages import (
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
-
-T = TypeVar("T")
 
 MOST_CHUNKS = 2**31 - 1
 LONGEST_TITLE = 300
@@ -182,11 +180,6 @@ def page_facts(db: Database, page_ids: Sequence[int]) -> Mapping[int, PageFacts]
 
 class Searches(Transacted):
     """The part of `SqlDocs` that searches the committed chunks of given versions; with none it finds nothing."""
-
-    async def searching(self, action: Callable[[Database], T]) -> T:
-        """The result of `action`, which only reads, in one transaction, beside others and in turn."""
-        async with self._turn():
-            return await self.file.search(action)
 
     @search
     def page_chunks(self, db: Database, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:

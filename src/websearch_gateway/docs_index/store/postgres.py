@@ -18,9 +18,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
 from websearch_gateway.docs_index.store.database import (
+    DEATHS,
+    LEFT_OUT,
     MOST_COUNTED,
     MOST_SEARCHES,
+    RANKED,
+    TABLES,
     WEIGHTS,
+    Database,
     IndexRow,
     NearIndex,
     Rows,
@@ -45,57 +50,22 @@ if TYPE_CHECKING:
 SCHEMA = "websearch_docs"
 _LOCK = 0x646F6373  # a number that nothing else locks; "docs"
 
-_FIRST = """
-CREATE TABLE versions (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, label text NOT NULL, url text NOT NULL,
-    options text NOT NULL, status text NOT NULL, reason text NOT NULL DEFAULT '', generation integer NOT NULL DEFAULT 0,
-    added_at double precision NOT NULL, indexed_at double precision, refresh_at double precision,
-    machine text, pid bigint, started double precision, heartbeat double precision, lease_until double precision,
-    UNIQUE (name, label)
-);
-CREATE TABLE urls (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, version_id bigint NOT NULL, url text NOT NULL,
-    depth integer NOT NULL, state text NOT NULL DEFAULT 'due', due double precision NOT NULL DEFAULT 0,
-    attempts integer NOT NULL DEFAULT 0, reason text NOT NULL DEFAULT '', etag text, last_modified text,
-    body_hash text, final_url text, links bytea, seen integer NOT NULL, missing integer NOT NULL DEFAULT 0,
-    missing_since double precision, UNIQUE (version_id, url)
-);
-CREATE INDEX urls_due ON urls (version_id, state, due);
-CREATE INDEX urls_body ON urls (version_id, body_hash) WHERE body_hash IS NOT NULL;
-CREATE TABLE hosts (
-    host text PRIMARY KEY, robots text, robots_at double precision NOT NULL DEFAULT 0,
-    next_at double precision NOT NULL DEFAULT 0, reason text NOT NULL DEFAULT ''
-);
-CREATE TABLE bodies (hash bytea PRIMARY KEY, data bytea NOT NULL);
+_ID = "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+_IN_SQLITE = {
+    "INTEGER PRIMARY KEY AUTOINCREMENT": _ID,
+    "INTEGER PRIMARY KEY": _ID,
+    "INTEGER": "bigint",
+    "REAL": "double precision",
+    "BLOB": "bytea",
+    " WITHOUT ROWID": "",
+    "CREATE TABLE symbols (": f"CREATE TABLE symbols (rowid {_ID},",
+}
+_OWN = """
 ALTER TABLE bodies ALTER COLUMN data SET STORAGE EXTERNAL;
-CREATE TABLE pages (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, version_id bigint NOT NULL, url_id bigint NOT NULL UNIQUE,
-    url text NOT NULL, path text NOT NULL, title text NOT NULL, body bytea NOT NULL,
-    fetched_at double precision NOT NULL
-);
-CREATE INDEX pages_version ON pages (version_id);
-CREATE INDEX pages_url ON pages (url);
-CREATE INDEX pages_body ON pages (body);
-CREATE TABLE chunks (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, version_id bigint NOT NULL, page_id bigint NOT NULL,
-    ordinal integer NOT NULL, section bytea NOT NULL, start integer NOT NULL, stop integer NOT NULL,
-    headings text NOT NULL, anchor text NOT NULL, before text NOT NULL, after text NOT NULL, words tsvector
-);
-CREATE INDEX chunks_page ON chunks (page_id, ordinal);
-CREATE INDEX chunks_section ON chunks (section);
-CREATE INDEX chunks_words ON chunks USING gin (words) WITH (fastupdate = off);
-CREATE TABLE symbols (
-    rowid bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, version_id bigint NOT NULL, page_id bigint NOT NULL,
-    ordinal integer NOT NULL, name text NOT NULL, last text NOT NULL, kind text NOT NULL, anchor text NOT NULL
-);
-CREATE INDEX symbols_last ON symbols (last);
-CREATE INDEX symbols_page ON symbols (page_id);
-CREATE TABLE vectors (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, page_id bigint NOT NULL UNIQUE, version_id bigint NOT NULL,
-    embedder text NOT NULL, dimensions integer NOT NULL, chunk_ids bytea NOT NULL, data bytea NOT NULL
-);
 ALTER TABLE vectors ALTER COLUMN data SET STORAGE EXTERNAL;
 CREATE INDEX vectors_version ON vectors (version_id);
+ALTER TABLE chunks ADD COLUMN words tsvector;
+CREATE INDEX chunks_words ON chunks USING gin (words) WITH (fastupdate = off);
 CREATE TABLE near (
     chunk_id bigint PRIMARY KEY, page_id bigint NOT NULL, version_id bigint NOT NULL, embedder text NOT NULL,
     dimensions integer NOT NULL, vector halfvec NOT NULL
@@ -104,30 +74,12 @@ CREATE INDEX near_page ON near (page_id);
 CREATE TABLE near_indexes (dimensions integer PRIMARY KEY);
 """
 
-_RANKED = """
-DROP INDEX symbols_last;
-CREATE INDEX symbols_last ON symbols
-    (last, (CASE kind WHEN 'api' THEN 0 WHEN 'option' THEN 1 ELSE 2 END), length(name), version_id);
-CREATE INDEX symbols_name ON symbols
-    (lower(name), (CASE kind WHEN 'api' THEN 0 WHEN 'option' THEN 1 ELSE 2 END), name, version_id);
-"""
-"""The definitions of a name are read in their order, up to a limit."""
-
-_DEATHS = """
-ALTER TABLE urls ADD COLUMN deaths integer NOT NULL DEFAULT 0;
-CREATE INDEX urls_deaths ON urls (version_id) WHERE deaths > 0;
-ALTER TABLE versions ADD COLUMN reading text NOT NULL DEFAULT '';
-ALTER TABLE versions ADD COLUMN died_reading text NOT NULL DEFAULT '';
-"""
-
-
-_LEFT_OUT = "ALTER TABLE versions ADD COLUMN left_out text NOT NULL DEFAULT ''"
-
 
 def _make_tables(connection: Connection) -> None:
     """The first tables, and the extension that they need."""
     from psycopg import errors
 
+    tables = TABLES
     try:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
     except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
@@ -135,7 +87,9 @@ def _make_tables(connection: Connection) -> None:
             "The documentation index needs the extension `vector` in PostgreSQL. Install pgvector 0.7 or newer "
             "(https://github.com/pgvector/pgvector) and let an administrator run CREATE EXTENSION vector."
         ) from error
-    connection.execute(_FIRST)
+    for type_, own in _IN_SQLITE.items():
+        tables = tables.replace(type_, own)
+    connection.execute(tables + _OWN)
 
 
 def _index_texts_again(connection: Connection) -> None:
@@ -148,10 +102,10 @@ def _index_texts_again(connection: Connection) -> None:
 
 MIGRATIONS: tuple[str | Callable[[Connection], None], ...] = (
     _make_tables,
-    _RANKED,
-    _DEATHS,
+    RANKED,
+    DEATHS,
     _index_texts_again,
-    _LEFT_OUT,
+    LEFT_OUT,
 )
 """Step n (from 1), a script or a function, takes the tables from version n - 1 to n. Only ever append."""
 
@@ -203,7 +157,7 @@ class PostgresDocs(SqlDocs):
         super().__init__(pool, vectors, embedder, turn=turn, clock=clock)
 
 
-class _PgVectors:
+class _PgVectors(NearIndex):
     """A `NearIndex` that the transactions of a crawl keep up to date."""
 
     def __init__(self, pool: PostgresThreads) -> None:
@@ -212,12 +166,6 @@ class _PgVectors:
     async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `NearIndex`."""
         return await self._pool.search(lambda db: db.search_vectors(vector, versions, limit))
-
-    async def follow(self) -> None:
-        """See `NearIndex`."""
-
-    async def close(self) -> None:
-        """See `NearIndex`."""
 
 
 MOST_CONNECTIONS = 4
@@ -377,7 +325,7 @@ _INDEX = """
 _WEIGHTS = "'{0.5, 0.7, 0.9, 1}'"  # of D, C, B, A: about what one occurrence counts in BM25
 
 
-class PostgresDatabase:
+class PostgresDatabase(Database):
     """See `Database`.
 
     Args:
@@ -403,13 +351,10 @@ class PostgresDatabase:
         return cursor
 
     def index_text(self, rows: Sequence[IndexRow]) -> None:
-        """See `Database`."""
+        """See `Database`. The words are deleted with their chunk."""
         if rows:
             values = [(*weighted, sum(map(_words, weighted)), id_) for id_, weighted in _weighted_rows(rows)]
             self._connection.cursor().executemany(_INDEX, values)
-
-    def unindex_text(self, rows: Sequence[IndexRow]) -> None:
-        """See `Database`. The words are deleted with their chunk."""
 
     def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `Database`. The best by PostgreSQL's rank are ranked again by BM25."""
