@@ -64,15 +64,13 @@ MOST_ALIASES = 4
 _TASK = "id, version_id, url, depth, attempts, etag, last_modified, body_hash, final_url"
 
 
-def url_ids(db: Database, version_id: int, urls: Mapping[str, int], state: UrlState = "due") -> dict[str, int]:
-    """The ids of addresses; those that are new are added with their depth, in that state."""
-    return _note(db, version_id, urls, state)[0]
-
-
-def _note(
+def note_urls(
     db: Database, version_id: int, urls: Mapping[str, int], state: UrlState = "due"
 ) -> tuple[dict[str, int], int]:
-    """Note that addresses were seen in this generation. Returns their ids, and how many are new."""
+    """Note that addresses were seen in this generation; those that are new are added with their depth, in that state.
+
+    Returns their ids, and how many are new.
+    """
     row = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone()
     if row is None:
         raise StateUnavailable("The site was deleted.")
@@ -135,7 +133,7 @@ def finish_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[in
 
 def note_links(db: Database, task: UrlTask, links: Sequence[str]) -> list[int]:
     """Put the links of a page into the frontier. Returns their ids."""
-    return list(url_ids(db, task.version_id, dict.fromkeys(links, task.depth + 1)).values())
+    return list(note_urls(db, task.version_id, dict.fromkeys(links, task.depth + 1))[0].values())
 
 
 class Frontier(Transacted):
@@ -192,7 +190,7 @@ class Frontier(Transacted):
 
         Returns how many are new.
         """
-        return _note(db, version_id, urls)[1]
+        return note_urls(db, version_id, urls)[1]
 
     @read
     def known_urls(self, db: Database, version_id: int) -> list[str]:
@@ -355,13 +353,13 @@ def _started(pid: int) -> float:
     return float(status.rpartition(")")[2].split()[19])
 
 
-_SELECT = """
-    SELECT id, name, label, url, options, status, reason, generation,
-        (SELECT count(*) FROM pages WHERE version_id = versions.id),
+_FIELDS = "id, name, label, url, status, reason, generation, added_at, indexed_at, refresh_at, heartbeat"
+_SELECT = f"""
+    SELECT {_FIELDS}, options, machine, pid, started,
         (SELECT count(*) FROM urls WHERE version_id = versions.id AND state IN ('due', 'leased', 'done', 'failed')),
         (SELECT count(*) FROM urls WHERE version_id = versions.id AND state = 'failed'),
-        (SELECT count(*) FROM vectors WHERE version_id = versions.id AND embedder = :embedder),
-        added_at, indexed_at, refresh_at, machine, pid, started, heartbeat
+        (SELECT count(*) FROM pages WHERE version_id = versions.id),
+        (SELECT count(*) FROM vectors WHERE version_id = versions.id AND embedder = :embedder)
     FROM versions
 """
 
@@ -377,7 +375,19 @@ def select(db: Database, embedder: str, version_id: int | None = None) -> list[S
     """One version, or all by name and label."""
     named = {"embedder": embedder, "id": version_id}
     where = "ORDER BY name, label" if version_id is None else "WHERE id = :id"
-    return [_version(row) for row in db.execute(f"{_SELECT} {where}", named)]
+    return [
+        SiteVersion(
+            **dict(zip(_FIELDS.split(", "), row, strict=False)),
+            options=crawl_options(json.loads(options)),
+            owner=Owner(machine, pid, started) if machine is not None else None,
+            known=known,
+            failed=failed,
+            page_count=pages,
+            unembedded=pages - embedded,
+        )
+        for row in db.execute(f"{_SELECT} {where}", named)
+        for options, machine, pid, started, known, failed, pages, embedded in [row[-8:]]
+    ]
 
 
 def _blamed(db: Database, version_id: int) -> str:
@@ -422,30 +432,6 @@ def _set_status(
 
 def _free_urls(db: Database, version_id: int) -> None:
     db.execute("UPDATE urls SET state = 'due', due = 0 WHERE version_id = ? AND state = 'leased'", (version_id,))
-
-
-def _version(row: tuple[Any, ...]) -> SiteVersion:
-    id_, name, label, url, options, status, reason, generation, pages, known, failed, embedded, *rest = row
-    added_at, indexed_at, refresh_at, machine, pid, started, heartbeat = rest
-    return SiteVersion(
-        id=id_,
-        name=name,
-        label=label,
-        url=url,
-        options=crawl_options(json.loads(options)),
-        status=status,
-        reason=reason,
-        generation=generation,
-        page_count=pages,
-        known=known,
-        failed=failed,
-        unembedded=pages - embedded,
-        added_at=added_at,
-        indexed_at=indexed_at,
-        refresh_at=refresh_at,
-        owner=Owner(machine, pid, started) if machine is not None else None,
-        heartbeat=heartbeat,
-    )
 
 
 def crawl_options(stored: dict[str, Any]) -> CrawlOptions:

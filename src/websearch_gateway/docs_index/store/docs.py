@@ -17,7 +17,7 @@ from websearch_gateway.docs_index.models import (
     SymbolMatch,
     UrlTask,
 )
-from websearch_gateway.docs_index.store.crawls import MOST_ALIASES, Frontier, Versions, finish_page, url_ids
+from websearch_gateway.docs_index.store.crawls import MOST_ALIASES, Frontier, Versions, finish_page, note_urls
 from websearch_gateway.docs_index.store.database import (
     MOST_VALUES,
     Database,
@@ -74,11 +74,6 @@ that a site with 200,000 names that end alike costs no more than another. (With 
 into `lower(name)` too, and then finds no index.)"""
 _STOP = 11
 """The column `stop` of `_CHUNK`."""
-
-
-def _values(name: str, versions: Sequence[int], limit: int) -> tuple[int | str, ...]:
-    rest = (*versions, limit)
-    return (name, name, *rest, name, *rest, last_part(name), *rest)
 
 
 def page_chunks(db: Database, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
@@ -142,8 +137,10 @@ def find_symbols(db: Database, names: Sequence[str], versions: Sequence[int], li
         return []
     found: dict[SymbolMatch, None] = {}
     within = f"version_id IN ({marks(versions)})"
+    rest = (*versions, limit)
     for name in dict.fromkeys(names):
-        rows = db.execute(_DEFINITIONS.format(within=within), _values(name, versions, limit))
+        values = (name, name, *rest, name, *rest, last_part(name), *rest)
+        rows = db.execute(_DEFINITIONS.format(within=within), values)
         found |= dict.fromkeys(
             SymbolMatch(found_name, kind, chunk, page, version, found_name in names, anchor)
             for found_name, kind, chunk, page, version, anchor in rows
@@ -182,9 +179,9 @@ class Searches(Transacted):
     """The part of `SqlDocs` that searches the committed chunks of given versions; with none it finds nothing."""
 
     @search
-    def page_chunks(self, db: Database, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
-        """The chunks of a page whose ordinals are in `start` <= ordinal < `stop`, in order; to the end without it."""
-        return page_chunks(db, page_id, start, stop)
+    def page_chunks(self, db: Database, page_id: int) -> list[Chunk]:
+        """The chunks of a page, in order."""
+        return page_chunks(db, page_id)
 
     @search
     def find_section(self, db: Database, section_id: str) -> Chunk | None:
@@ -246,7 +243,7 @@ def _put(db: Database, version_id: int, stored: Sequence[tuple[StoredPage, Prepa
     """Write pages. If several have the same address, the last one is written."""
     by_address = {page.address: (page, ready) for page, ready in stored}
     depths = {link: 1 for page, _ in by_address.values() for link in page.links} | dict.fromkeys(by_address, 0)
-    ids = url_ids(db, version_id, depths, "skipped")  # an address without a page is due at the next refresh
+    ids, _ = note_urls(db, version_id, depths, "skipped")  # an address without a page is due at the next refresh
     new: list[IndexRow] = []
     for address, (page, ready) in by_address.items():
         task = UrlTask(ids[address], version_id, address)
@@ -265,11 +262,6 @@ def _drafts(db: Database, page_id: int) -> tuple[ChunkDraft, ...]:
     )
 
 
-def _symbols(db: Database, page_id: int) -> tuple[Symbol, ...]:
-    query = "SELECT name, kind, anchor, ordinal FROM symbols WHERE page_id = ? ORDER BY rowid"
-    return tuple(Symbol(*row) for row in db.execute(query, (page_id,)))
-
-
 def _links(db: Database, packed: bytes | None) -> tuple[str, ...]:
     ids = unpack_ids(packed)
     found: list[str] = []
@@ -286,8 +278,7 @@ def _vectors(db: Database, page_id: int, embedder: str) -> Vectors | None:
     if row is None:
         return None
     scales, numbers = unpack_vectors(row[1], row[0])
-    scaled: Vectors = scales[:, None] * numbers
-    return scaled
+    return scales[:, None] * numbers
 
 
 class Copies(Transacted):
@@ -305,13 +296,14 @@ class Copies(Transacted):
             (version_id, page_id, count),
         ).fetchall()
         found = []
+        defined = "SELECT name, kind, anchor, ordinal FROM symbols WHERE page_id = ? ORDER BY rowid"
         for id_, url, title, body, fetched_at, address, etag, last_modified, body_hash, links in rows:
             draft = PageDraft(
                 url=url,
                 title=title,
                 markdown=load_body(db, body),
                 chunks=_drafts(db, id_),
-                symbols=_symbols(db, id_),
+                symbols=tuple(Symbol(*row) for row in db.execute(defined, (id_,))),
                 etag=etag,
                 last_modified=last_modified,
                 body_hash=body_hash or "",

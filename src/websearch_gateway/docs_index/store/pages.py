@@ -228,13 +228,12 @@ def _put_symbols(db: Database, version_id: int, page_id: int, symbols: Sequence[
             _log.warning(
                 "%r defines %d names that end in %r; further ones are left out", " ".join(site), MOST_ALIKE, last
             )
-    if rows:
-        db.executemany(
-            """
-            INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor) VALUES (?, ?, ?, ?, ?, ?, ?)
-            """,
-            rows,
-        )
+    db.executemany(_INSERT_SYMBOL, rows)
+
+
+_INSERT_SYMBOL = (
+    "INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
 
 
 def _count_alike(db: Database, version_id: int, lasts: Sequence[str]) -> dict[str, int]:
@@ -381,15 +380,8 @@ def linked_names(db: Database, version_id: int) -> list[Linked]:
 def put_linked(db: Database, version_id: int, found: list[Linked]) -> None:
     """Store names in place of those that an earlier crawl found."""
     db.execute("DELETE FROM symbols WHERE version_id = ? AND kind = 'link'", (version_id,))
-    rows = [(version_id, one.page_id, one.ordinal, one.name, last_part(one.name), one.anchor) for one in found]
-    if rows:
-        db.executemany(
-            """
-            INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor)
-            VALUES (?, ?, ?, ?, ?, 'link', ?)
-            """,
-            rows,
-        )
+    rows = [(version_id, one.page_id, one.ordinal, one.name, last_part(one.name), "link", one.anchor) for one in found]
+    db.executemany(_INSERT_SYMBOL, rows)
 
 
 def _is_name(match: re.Match[str]) -> bool:

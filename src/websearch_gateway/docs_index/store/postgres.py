@@ -452,10 +452,10 @@ class PostgresDatabase(Database):
         known = "SELECT 1 FROM near_indexes WHERE dimensions = %s"
         if dimensions > LARGEST_INDEXED or self._connection.execute(known, (dimensions,)).fetchone():
             return
-        self._connection.execute("LOCK TABLE near_indexes IN EXCLUSIVE MODE")
-        if self._connection.execute(known, (dimensions,)).fetchone():
+        # Waits for another transaction that does the same.
+        note = "INSERT INTO near_indexes VALUES (%s) ON CONFLICT DO NOTHING RETURNING 1"
+        if self._connection.execute(note, (dimensions,)).fetchone() is None:
             return
-        self._connection.execute("INSERT INTO near_indexes VALUES (%s)", (dimensions,))
         self._connection.execute(
             f"""
             CREATE INDEX near_{dimensions:d} ON near

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import shutil
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -37,7 +35,7 @@ from websearch_gateway.docs_index.store.database import (
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.net.bodies import in_cache_thread
-from websearch_gateway.sql import Step, code, created, is_damaged, is_locked, migrate, opened
+from websearch_gateway.sql import Step, created, is_damaged, is_locked, migrate, opened
 
 if TYPE_CHECKING:
     import sqlite3
@@ -104,10 +102,7 @@ STEPS_BETWEEN_LOOKS = 10_000
 """How often a statement looks whether it should stop, in steps of SQLite's machine: less than a millisecond."""
 LARGEST_CHECKED_BYTES = 300_000_000
 """A file with more bytes is not checked on opening, because that would take seconds."""
-ELSEWHERE = "DATA_DIR or DOCS_URL may name a folder that can be written."
 TOO_NEW = "The documentation index was written by a newer version of the gateway. Update this one."
-LEAST_FREE_BYTES = 1_000_000
-"""On a disk with fewer, an error of the device means that it is full: SQLite's shared memory finds no room."""
 
 
 class SqliteThreads:
@@ -166,42 +161,24 @@ class SqliteThreads:
                     await self._writer.run(lambda _: None)
                     self._is_ready = True
 
-    @contextlib.contextmanager
-    def translating(self) -> Iterator[None]:
-        """Raise the errors of the file as `StateUnavailable`."""
+    def unavailable(self, error: sqlite3.Error | OSError) -> StateUnavailable:
+        """What an error of the file means."""
         import sqlite3
 
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise self._unavailable(error) from error
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise StateUnavailable(
-                f"The documentation index {self.path} cannot be opened: {reason}. {ELSEWHERE}"
-            ) from error
-
-    def _unavailable(self, error: sqlite3.Error) -> StateUnavailable:
-        import sqlite3
-
-        if is_damaged(error):
+        if isinstance(error, sqlite3.Error) and is_damaged(error):
             return self._damaged()
-        if is_locked(error):
+        if isinstance(error, sqlite3.Error) and is_locked(error):
             return StateUnavailable("Another process keeps the documentation index locked. Try again.", retry_after=5)
-        has_room = shutil.disk_usage(self.path.parent).free >= LEAST_FREE_BYTES
-        number = code(error)
-        if number == sqlite3.SQLITE_FULL or (number == sqlite3.SQLITE_IOERR and not has_room):
-            return StateUnavailable(
-                f"The disk that holds {self.path} is full. Free some space and try again. {ELSEWHERE}"
-            )
-        name = getattr(error, "sqlite_errorname", type(error).__name__)
-        cure = f" {ELSEWHERE}" if number in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) else ""
-        return StateUnavailable(f"The documentation index {self.path} cannot be used ({name}).{cure}")
+        name = getattr(error, "sqlite_errorname", None) or getattr(error, "strerror", None) or type(error).__name__
+        return StateUnavailable(
+            f"The documentation index {self.path} cannot be used ({name}). Its disk may be full or read-only; DATA_DIR "
+            "or DOCS_URL may name another folder."
+        )
 
     def _damaged(self) -> StateUnavailable:
         return StateUnavailable(
-            f"The documentation index {self.path} is damaged. Move the file away and add the sites again, or import "
-            f"an export; `sqlite3 {self.path.name} .recover` may rescue its contents."
+            f"The documentation index {self.path} is damaged. Move the file away and add the sites again, or import an "
+            f"export; `sqlite3 {self.path.name} .recover` may rescue its contents."
         )
 
     def open(self, *, writes: bool) -> sqlite3.Connection:
@@ -211,17 +188,14 @@ class SqliteThreads:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         connection = opened(created(self.path), PATIENCE_SECONDS)
         try:
-            if self.path.stat().st_size <= LARGEST_CHECKED_BYTES:
-                self._check(connection)
+            is_small = self.path.stat().st_size <= LARGEST_CHECKED_BYTES
+            if is_small and connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                raise self._damaged()
             migrate(connection, MIGRATIONS, StateUnavailable(TOO_NEW))
         except BaseException:
             connection.close()
             raise
         return connection
-
-    def _check(self, connection: sqlite3.Connection) -> None:
-        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            raise self._damaged()
 
 
 class _Connection:
@@ -258,7 +232,9 @@ class _Connection:
             raise
 
     def _act(self, action: Callable[[Database], T]) -> T:
-        with self._file.translating():
+        import sqlite3
+
+        try:
             if self._connection is None:
                 self._connection = self._file.open(writes=self._begin == "BEGIN IMMEDIATE")
                 if self._stoppable:  # the handler stops the running statement when it returns true
@@ -266,14 +242,16 @@ class _Connection:
             with self._connection:  # commits, or rolls back
                 self._connection.execute(self._begin)
                 return action(SqliteDatabase(self._connection))
+        except (sqlite3.Error, OSError) as error:
+            raise self._file.unavailable(error) from error
 
     async def close(self) -> None:
         if not self._closed:
             self._closed = True
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
-            self._thread.shutdown()
+            await asyncio.to_thread(self._end)
 
     def _end(self) -> None:
+        self._thread.shutdown()
         if self._connection is not None:
             self._connection.close()
 
