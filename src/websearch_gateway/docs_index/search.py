@@ -171,12 +171,11 @@ class Ranker:
         place = {version.id: rank for rank, version in enumerate(newest_first(versions))}
         alike = _most_alike(versions)
         first = _pages(db, query, near, list(by_id), CANDIDATES * alike)[: (limit + SPARE) * alike]
-        chunks = {
-            chunk.id: chunk for chunk in load_chunks(db, [_best_chunk(query, page) for page in first], with_text=False)
-        }
+        best = [_best_chunk(query, page) for page in first]
+        chunks = {chunk.id: chunk for chunk in load_chunks(db, best, with_text=False)}
         groups: dict[tuple[str, str], list[_Shown]] = {}
-        for page in first:
-            chunk = chunks.get(_best_chunk(query, page))  # None if it was removed after the vectors were compared
+        for page, id_ in zip(first, best, strict=True):
+            chunk = chunks.get(id_)  # None if it was removed after the vectors were compared
             if chunk and self._is_open(chunk.url):
                 key = by_id[page.version_id].name, _FORMAT.sub("", chunk.path)
                 groups.setdefault(key, []).append((page, chunk, 0))
@@ -217,7 +216,8 @@ async def _reordered(reorder: Reorder, query: Query, found: list[_Candidate]) ->
     rest = [one for one in found if not one.names]
     if not rest:
         return found
-    order = await reorder(query.text, [_read(one) for one in rest])
+    texts = ["\n".join((o.hit.page_title, *o.hit.heading_path[-1:], without_links(o.chunk.content))) for o in rest]
+    order = await reorder(query.text, texts)
     scores = [one.hit.relevance_score for one in found]
     return [
         replace(one, hit=one.hit.model_copy(update={"relevance_score": score}))
@@ -368,11 +368,6 @@ def _extended(db: Database, one: _Candidate) -> _Candidate:
 
 def _texts(chunks: Sequence[Chunk]) -> list[str]:
     return [without_links(one.content) for one in chunks if not is_navigation(one.content)]
-
-
-def _read(one: _Candidate) -> str:
-    """What a reranker reads of a result."""
-    return "\n".join((one.hit.page_title, *one.hit.heading_path[-1:], without_links(one.chunk.content)))
 
 
 def _cut_to_share(one: _Candidate, terms: Sequence[str], share: int) -> str:

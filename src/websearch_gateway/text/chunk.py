@@ -287,16 +287,13 @@ def _cut_words(text: str, start: int, end: int, size: int) -> Iterator[tuple[int
         start = following.start() if following else end
 
 
-# Characters that join the previous one, besides marks: skin tones, the tags of a flag, Hangul's vowels and finals.
-_JOINED = re.compile(r"[\u200d\u1160-\u11ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
-_FLAG_LETTERS = re.compile(r"[\U0001f1e6-\U0001f1ff]+\Z")
 _LONGEST_CHARACTER = 32
 
 
 def window(text: str, offset: int, size: int) -> tuple[str, int | None]:
     """At most `size` characters of `text` from `offset` on, and the offset of the next window (None after the last).
 
-    The window ends after a line if one ends in its second half, else after a word, else between two grapheme clusters.
+    The window ends after a line if one ends in its second half, else after a word, else before a character.
     `offset` counts code points and is at most `len(text)`; `size` is at least 1.
     """
     end = offset + size
@@ -314,12 +311,10 @@ def window(text: str, offset: int, size: int) -> tuple[str, int | None]:
 
 
 def _splits(text: str, cut: int) -> bool:
-    """Whether `cut` is inside a grapheme cluster.
-
-    Implements the common part of Unicode's rules (https://www.unicode.org/reports/tr29/).
-    """
-    before, after = text[cut - 1], text[cut]
-    if unicodedata.category(after).startswith("M") or _JOINED.match(after) or before == "\u200d":
-        return True
-    letters = _FLAG_LETTERS.search(text, max(0, cut - _LONGEST_CHARACTER), cut)
-    return letters is not None and len(letters[0]) % 2 == 1 and bool(_FLAG_LETTERS.match(after))
+    """Whether `cut` is before a mark or a skin tone, or beside a joiner: inside of what is seen as one character."""
+    after = text[cut]
+    return (
+        unicodedata.category(after).startswith("M")
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+        or "\u200d" in text[cut - 1 : cut + 1]
+    )

@@ -178,8 +178,7 @@ class Frontier(Transacted):
             "UPDATE urls SET missing = 0, missing_since = NULL WHERE version_id = ? AND missing <> 0", (version_id,)
         )
         db.executemany(
-            "UPDATE urls SET missing = 1, missing_since = ? WHERE id = ?",
-            [(self._clock(), url_id) for url_id in missing],
+            "UPDATE urls SET missing = 1, missing_since = ? WHERE id = ?", [(self._clock(), id_) for id_ in missing]
         )
         remove_pages(db, gone)
         return True
@@ -407,15 +406,6 @@ def _blamed(db: Database, version_id: int) -> str:
     return next((url for url, deaths in rows if deaths >= MOST_DEATHS), "")
 
 
-def _fail(db: Database, version_id: int, url: str, now: float) -> None:
-    reason = f"Two crawls in a row died at {url}. Leave it out with --exclude, or `add` the site again to retry."
-    _set_status(db, version_id, "failed", reason, now=now)
-    db.execute(
-        "UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL WHERE id = ?", (version_id,)
-    )
-    _free_urls(db, version_id)
-
-
 def _set_status(
     db: Database, version_id: int, status: VersionStatus, reason: str, *, now: float, refresh_at: float | None = None
 ) -> None:
@@ -495,7 +485,13 @@ class Versions(Transacted):
             if row[3] > now and not died:
                 return False
             if (died or before.machine != owner.machine) and (place := _blamed(db, version_id)):
-                _fail(db, version_id, place, now)
+                cure = "Leave it out with --exclude, or `add` the site again to retry."
+                _set_status(db, version_id, "failed", f"Two crawls in a row died at {place}. {cure}", now=now)
+                ended = (
+                    "UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL WHERE id = ?"
+                )
+                db.execute(ended, (version_id,))
+                _free_urls(db, version_id)
                 return False
         db.execute(
             "UPDATE versions SET machine = ?, pid = ?, started = ?, heartbeat = ?, lease_until = ? WHERE id = ?",

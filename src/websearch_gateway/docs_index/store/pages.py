@@ -245,6 +245,12 @@ def _count_alike(db: Database, version_id: int, lasts: Sequence[str]) -> dict[st
     return counts
 
 
+_INSERT_CHUNK = """
+    INSERT INTO chunks (version_id, page_id, section, ordinal, start, stop, anchor, headings, before, after)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+"""
+
+
 def _put_chunks(
     db: Database, version_id: int, page_id: int, page: PreparedPage, old: Stored
 ) -> tuple[list[int], list[IndexRow]]:
@@ -259,7 +265,9 @@ def _put_chunks(
     for ordinal, (section, chunk, row) in enumerate(rows):
         place = (ordinal, chunk.start, chunk.stop, joined_anchors(chunk))
         if (known := old.get(section)) is None:
-            ids.append(_insert_chunk(db, version_id, page_id, section, place, chunk))
+            headings = HEADING_SEPARATOR.join(chunk.heading_path)
+            values = (version_id, page_id, section, *place, headings, chunk.before, chunk.after)
+            ids.append(db.execute(_INSERT_CHUNK, values).fetchone()[0])
             new.append((ids[-1], row))
             continue
         ids.append(known[0])
@@ -268,25 +276,6 @@ def _put_chunks(
             db.unindex_text([known])
             new.append((known[0], row))
     return ids, new
-
-
-def _insert_chunk(
-    db: Database,
-    version_id: int,
-    page_id: int,
-    section: bytes,
-    place: tuple[int, int, int, str],
-    chunk: ChunkDraft,
-) -> int:
-    headings = HEADING_SEPARATOR.join(chunk.heading_path)
-    (chunk_id,) = db.execute(
-        """
-        INSERT INTO chunks (version_id, page_id, section, ordinal, start, stop, anchor, headings, before, after)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
-        """,
-        (version_id, page_id, section, *place, headings, chunk.before, chunk.after),
-    ).fetchone()
-    return int(chunk_id)
 
 
 def _drop_body(db: Database, body: bytes) -> None:
@@ -344,32 +333,28 @@ class Linked(NamedTuple):
 
 def linked_names(db: Database, version_id: int) -> list[Linked]:
     """The names from which most of at least `LEAST_PAGES` pages lead to one page, which does not define them yet."""
-    pages: dict[str, int] = {}
-    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    pairs = 0
     rows = db.execute("SELECT id, url, body FROM pages WHERE version_id = ?", (version_id,)).fetchall()
-    for page_id, url, body in rows:
-        pages[url] = pages[url.removesuffix("index.html")] = page_id
+    pages = {url.removesuffix("index.html"): page_id for page_id, url, _ in rows}
+    counts: defaultdict[str, Counter[tuple[int, str]]] = defaultdict(Counter)
+    pairs = 0
+    for _, url, body in rows:
         text = load_body(db, body)
         for name, target in {(m[2], urljoin(url, m[4])) for m in _LINKED_NAME.finditer(text) if _is_name(m)}:
             if pairs < MOST_PAIRS and not target.startswith(f"{url}#"):
-                pairs += not counts[name][target]
-                counts[name][target] += 1
+                address, fragment = urldefrag(target)
+                place = pages.get(address.removesuffix("index.html"), 0), unquote(fragment)
+                pairs += not counts[name][place]
+                counts[name][place] += 1
     places = _places(db, version_id)
     found = []
     for name, targets in counts.items():
         by_page: Counter[int] = Counter()
-        for target, count in targets.items():
-            by_page[pages.get(urldefrag(target).url.removesuffix("index.html"), 0)] += count
+        for (id_, _), count in targets.items():
+            by_page[id_] += count
         page_id, most = by_page.most_common(1)[0]
         if not page_id or most < LEAST_PAGES or 2 * most <= by_page.total() or (page_id, name) in places:
             continue
-        own = [
-            target
-            for target, _ in targets.most_common()
-            if pages.get(urldefrag(target).url.removesuffix("index.html")) == page_id
-        ]
-        anchor = unquote(urldefrag(own[0]).fragment) if own else ""
+        anchor = next(anchor for (id_, anchor), _ in targets.most_common() if id_ == page_id)
         headed = places.get((page_id, f"# {name}"), None if anchor else 0)
         ordinal = places.get((page_id, f"#{anchor}"), headed)
         if ordinal is not None:  # the page has no such place: its text leads to the section more surely

@@ -12,7 +12,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -341,24 +340,29 @@ class PostgresDatabase(Database):
     def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Rows:
         """See `Database`."""
         if isinstance(values, Mapping):
-            return self._connection.execute(_named(statement), {name: _clean(one) for name, one in values.items()})
-        return self._connection.execute(_numbered(statement), [_clean(one) for one in values])
+            return self._connection.execute(
+                _NAMED.sub(r"%(\1)s", statement), {name: _clean(one) for name, one in values.items()}
+            )
+        return self._connection.execute(statement.replace("?", "%s"), [_clean(one) for one in values])
 
     def executemany(self, statement: str, values: Sequence[Sequence[Any]]) -> Rows:
         """See `Database`."""
         cursor = self._connection.cursor()
-        cursor.executemany(_numbered(statement), [[_clean(one) for one in row] for row in values])
+        cursor.executemany(statement.replace("?", "%s"), [[_clean(one) for one in row] for row in values])
         return cursor
 
     def index_text(self, rows: Sequence[IndexRow]) -> None:
         """See `Database`. The words are deleted with their chunk."""
-        if rows:
-            values = [(*weighted, sum(map(_words, weighted)), id_) for id_, weighted in _weighted_rows(rows)]
-            self._connection.cursor().executemany(_INDEX, values)
+        values = []
+        for id_, (title, path, parts, code, text) in rows:
+            weighted = [indexed(title), indexed(path), indexed(f"{parts} {code}"), indexed(text)]
+            values.append((*weighted, len(" ".join(weighted).split()), id_))
+        self._connection.cursor().executemany(_INDEX, values)
 
     def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `Database`. The best by PostgreSQL's rank are ranked again by BM25."""
-        if not (wanted := phrases(query)) or not versions:
+        wanted = list(filter(None, dict.fromkeys(map(indexed, query.phrases))))
+        if not wanted or not versions:
             return []
         ((total, mean),) = self._connection.execute(
             "SELECT count(*), coalesce(avg(length), 1)::float FROM (SELECT length FROM chunks LIMIT 200000) AS few"
@@ -471,25 +475,6 @@ def _places(held: Mapping[str, tuple[Sequence[int], Sequence[str]]]) -> Places:
     }
 
 
-def _weighted_rows(rows: Sequence[IndexRow]) -> Iterator[tuple[int, tuple[str, str, str, str]]]:
-    for id_, (title, path, parts, code, text) in rows:
-        yield id_, (indexed(title), indexed(path), indexed(f"{parts} {code}"), indexed(text))
-
-
-def _words(text: str) -> int:
-    return text.count(" ") + bool(text)
-
-
-@lru_cache(maxsize=512)
-def _named(statement: str) -> str:
-    return _NAMED.sub(r"%(\1)s", statement)
-
-
-@lru_cache(maxsize=512)
-def _numbered(statement: str) -> str:
-    return statement.replace("?", "%s")
-
-
 def _clean(value: Any) -> Any:
     """A value without characters that PostgreSQL cannot store in a text."""
     return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value
@@ -537,8 +522,3 @@ MOST_CHARS = 200_000
 def indexed(text: str) -> str:
     """The separate words of a text, stemmed as SQLite's index stems them, so that both find the same."""
     return " ".join(fts5_stems(words(text[:MOST_CHARS])))
-
-
-def phrases(query: TextQuery) -> list[str]:
-    """The phrases of a query as `indexed` text, each once."""
-    return [found for found in dict.fromkeys(map(indexed, query.phrases)) if found]
