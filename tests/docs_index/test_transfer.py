@@ -21,12 +21,11 @@ from tests.docs_index.conftest import (
 from websearch_gateway.docs_index import transfer
 from websearch_gateway.docs_index.crawl.runner import check_source
 from websearch_gateway.docs_index.library import DocsLibrary, iso_date
-from websearch_gateway.docs_index.models import CrawlOptions, Symbol, TextQuery, content_of
+from websearch_gateway.docs_index.models import CrawlOptions, Symbol, TextQuery
 from websearch_gateway.docs_index.store.database import pack_vectors
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.docs_index.transfer import INTERRUPTED, export_site, import_site
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.text.sanitise import without_live_parts
 
 
 @pytest.fixture
@@ -180,7 +179,7 @@ async def test_a_folder_of_another_machine_becomes_a_name_that_is_never_crawled(
     assert version.url == "imported:///my%20book/3/"
     assert (page.address, page.draft.url) == ("imported:///my%20book/3/sub/a%20b.md",) * 2
     assert page.links == ("imported:///my%20book/3/c.md",)
-    assert version.reason == "1 pages of the file lie outside the site."
+    assert version.reason == "1 pages of the file are outside the site, or not as a crawl writes them."
     with pytest.raises(SearchValidationError, match="another machine"):
         check_source(version)
 
@@ -203,7 +202,7 @@ async def test_pages_and_links_outside_the_site_are_left_out(imported):
     outside += [f"{BASE}private/a.html", f"{BASE}a.png"]
     links = [*outside, f"{BASE}b.html#x", f"{BASE}b.html"]
     version, (page,) = await stored(imported, PAGE | {"links": links}, *(PAGE | {"address": url} for url in outside))
-    assert version.reason == f"{len(outside)} pages of the file lie outside the site."
+    assert version.reason == f"{len(outside)} pages of the file are outside the site, or not as a crawl writes them."
     assert page.links == (f"{BASE}b.html",)
 
 
@@ -226,16 +225,11 @@ async def test_control_characters_and_live_links_do_not_reach_the_index(imported
         PAGE | {"etag": f"a{escape}", "last_modified": "a\r\nb", "symbols": [[f"a{escape}", "api", "a", 0]]},
     ]
     pages = [page | {"address": f"{BASE}{number}.html"} for number, page in enumerate(pages)]
-    _, found = await stored(imported, *pages)
-    assert len(found) == len(pages)
-    for one in found:
-        draft = one.draft
-        texts = [draft.title, draft.etag or "", draft.last_modified or "", *(symbol.name for symbol in draft.symbols)]
-        texts += [text for chunk in draft.chunks for text in (chunk.anchor, *chunk.heading_path)]
-        assert all(text.isprintable() and len(text) <= 200 for text in texts)
-        contents = [content_of(chunk, draft.markdown) for chunk in draft.chunks]
-        assert [without_live_parts(content, BASE)[0] for content in contents] == contents
-        assert all("East" in content for content in contents)
+    imported_version, (found,) = await stored(imported, *pages)
+    assert imported_version.reason.startswith(
+        "5 pages of the file are outside the site, or not as a crawl writes them."
+    )
+    assert (found.draft.etag, found.draft.last_modified, found.draft.symbols) == (None, None, ())
 
 
 @pytest.mark.parametrize(

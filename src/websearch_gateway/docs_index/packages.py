@@ -21,7 +21,7 @@ from websearch_gateway.net.fetch import Fetcher
 
 LOOK_UP_SECONDS = 15.0
 MAX_REPLY_BYTES = 20_000_000
-"""The largest reply of a registry. npm's has every version of a package: the largest are fetched for one version."""
+"""The largest reply of a registry. PyPI's lists the files of every version."""
 MOST_LINKS = 100
 MOST_NPM_CHARS = 214
 """The most characters of a name (https://docs.npmjs.com/cli/v11/configuring-npm/package-json#name)."""
@@ -114,10 +114,10 @@ class Registries:
     """The variables of the environment that name other indexes for the projects of this machine."""
 
     def address(self, package: Package) -> str:
-        """Where the registry describes a package (https://docs.pypi.org/api/json/,
+        """Where the registry describes a version of a package (https://docs.pypi.org/api/json/,
         https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md)."""
         if package.ecosystem == "npm":
-            return f"{self.npm}/{quote(package.name, safe='@~')}"
+            return f"{self.npm}/{quote(package.name, safe='@~')}/{quote(package.version or 'latest', safe='')}"
         version = f"/{quote(package.version, safe='')}" if package.version else ""
         return f"{self.pypi}/pypi/{package.name}{version}/json"
 
@@ -146,20 +146,14 @@ class Registries:
 
     async def _reply(self, package: Package, deadline: Deadline) -> bytes:
         """The description of a package; empty if the registry has none."""
-        places = [self.address(package)]
-        if package.ecosystem == "npm":
-            places.append(f"{places[0]}/{quote(package.version or 'latest', safe='')}")
-        for place in places:
-            try:
-                reply = await self.fetcher.fetch(place, deadline, accept="application/json", max_bytes=MAX_REPLY_BYTES)
-            except SearchFetchError as error:
-                if error.details.get("status") in (404, 405, 410):
-                    return b""
-                if error.details.get("reason") != "too_large" or place == places[-1]:
-                    raise
-            else:
-                return reply.body
-        return b""
+        place = self.address(package)
+        try:
+            reply = await self.fetcher.fetch(place, deadline, accept="application/json", max_bytes=MAX_REPLY_BYTES)
+        except SearchFetchError as error:
+            if error.details.get("status") in (404, 405, 410):
+                return b""
+            raise
+        return reply.body
 
 
 def _wanted(package: Package) -> str:
@@ -184,7 +178,7 @@ def described(ecosystem: Ecosystem, body: bytes, version: str) -> dict[str, Any]
     reply = json.loads(body)
     if not isinstance(reply, dict):
         raise ValueError("not an object")
-    found |= _pypi(reply) if ecosystem == "pypi" else _npm(reply, version)
+    found |= _pypi(reply) if ecosystem == "pypi" else _npm(reply)
     return found if _VERSION.fullmatch(found["version"]) else {**found, "version": version}
 
 
@@ -202,21 +196,14 @@ def _pypi(reply: dict[str, Any]) -> dict[str, Any]:
     return {"version": _text(info.get("version")), "url": url, "is_repository": is_repository, "withdrawn": withdrawn}
 
 
-def _npm(reply: dict[str, Any], version: str) -> dict[str, Any]:
-    tags = table_of(reply.get("dist-tags"))
-    version = _text(tags.get(version or "latest")) or version
-    versions = reply.get("versions")
-    own = table_of(versions.get(version)) if isinstance(versions, dict) else reply
-    if not own:
-        return {"missing": "unpublished" not in table_of(reply.get("time")), "withdrawn": "unpublished"}
-    code = own.get("repository") or reply.get("repository")
+def _npm(reply: dict[str, Any]) -> dict[str, Any]:
+    code = reply.get("repository")
     table = {"url": code} if isinstance(code, str) else table_of(code)
     repository, folder = repository_page(_text(table.get("url"))), _text(table.get("directory")).strip("/")
     if repository and re.fullmatch(r"[\w@-][\w@.-]*(?:/[\w@-][\w@.-]*)*", folder, re.ASCII):
         repository = f"{repository}/blob/HEAD/{folder}/README.md"
-    home = urldefrag(_text(own.get("homepage") or reply.get("homepage"))).url
-    url, is_repository = _chosen([], [home], [repository])
-    return {"version": _text(own.get("version")) or version, "url": url, "is_repository": is_repository}
+    url, is_repository = _chosen([], [urldefrag(_text(reply.get("homepage"))).url], [repository])
+    return {"version": _text(reply.get("version")), "url": url, "is_repository": is_repository}
 
 
 def _chosen(named: Iterable[str], homes: Iterable[str], codes: Iterable[str]) -> tuple[str, bool]:

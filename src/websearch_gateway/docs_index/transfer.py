@@ -27,7 +27,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from websearch_gateway.docs_index.crawl.chunking import LONGEST_NAME, MOST_SYMBOLS, cut, page_symbols
+from websearch_gateway.docs_index.crawl.chunking import LONGEST_NAME, MOST_SYMBOLS
 from websearch_gateway.docs_index.crawl.listing import base_url, is_archive
 from websearch_gateway.docs_index.crawl.page_work import LONGEST_TITLE, sendable
 from websearch_gateway.docs_index.crawl.runner import URLS_PER_PAGE
@@ -170,8 +170,8 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
     """Import a version that `export_site` wrote; it is searchable when this returns.
 
     Vectors of another embedder are left out: `status` counts the pages without vectors, and the next update makes
-    them. Pages outside the site are left out too; the `reason` of the version says how many. A failed import leaves
-    nothing of the version.
+    them. Pages outside the site, or with text that no crawl writes, are left out too; the `reason` of the version says
+    how many. A failed import leaves nothing of the version.
 
     Raises:
         SearchValidationError: the file is not an export or is damaged, or the version is indexed already.
@@ -204,8 +204,8 @@ async def _put_all(library: DocsLibrary, version: SiteVersion, file: gzip.GzipFi
         await asyncio.gather(*writes)
     finally:
         await asyncio.gather(*writes, return_exceptions=True)
-    left_out = f"{checks.left_out} pages of the file lie outside the site." if checks.left_out else ""
-    await library.store.set_status(version.id, "completed", left_out)
+    left_out = f"{checks.left_out} pages of the file are outside the site, or not as a crawl writes them."
+    await library.store.set_status(version.id, "completed", left_out if checks.left_out else "")
 
 
 async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
@@ -297,7 +297,7 @@ class _Checks:
         self._count = 0
 
     def page(self, page: _Page) -> StoredPage | None:
-        """The page; None if it lies outside the site.
+        """The page; None if it lies outside the site, or has text that no crawl writes.
 
         Raises:
             ValueError: a number or the text of a chunk is not that of a page.
@@ -321,7 +321,8 @@ class _Checks:
         _check_places(draft)
         vectors = _unpacked(page) if self._with_vectors and page.dimensions else None
         if not all(_is_clean(chunk, page.markdown, draft.url) for chunk in draft.chunks):
-            draft, vectors = _cleaned(draft), None
+            self.left_out += 1
+            return None
         return StoredPage(address, draft, self._in_scope(page.links), min(page.fetched_at, time.time()), vectors)
 
     def _address(self, url: str) -> str:
@@ -371,13 +372,6 @@ def _is_clean(chunk: ChunkDraft, markdown: str, url: str) -> bool:
         and all(_ANCHOR.fullmatch(anchor) for anchor in filter(None, (chunk.anchor, *(one for _, one in chunk.inner))))
         and without_live_parts(content, url)[0] == content
     )
-
-
-def _cleaned(page: PageDraft) -> PageDraft:
-    """The page with sanitised text, cut again."""
-    markdown, _ = without_live_parts(page.markdown, page.url)
-    chunks = cut(markdown)
-    return replace(page, markdown=markdown, chunks=chunks, symbols=page_symbols(markdown, chunks, ()))
 
 
 def _unpacked(page: _Page) -> Vectors:

@@ -363,7 +363,7 @@ Embedders = Literal["built-in", "ollama"]
 
 
 def configure(
-    embedder: Annotated[Embedders | None, typer.Option(help="The embedder; the command asks if it is missing.")] = None,
+    embedder: Annotated[Embedders, typer.Option(prompt="Embedder", help="Asked for if it is missing.")] = "built-in",
     host: Annotated[str | None, typer.Option(help="Where Ollama runs.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Ollama's port.")] = None,
     model: Annotated[str | None, typer.Option(help=f"Ollama's model. Default: {DEFAULT_MODEL}.")] = None,
@@ -371,33 +371,24 @@ def configure(
     config: ConfigOption = None,
 ) -> None:
     """Choose the embedder of the index. Pulls a model that Ollama lacks."""
-    chosen = embedder or typer.prompt("Embedder (built-in or ollama)", default="built-in")
-    if chosen not in ("built-in", "ollama"):
-        raise typer.BadParameter("built-in or ollama", param_hint="--embedder")
     values: dict[str, str] = {}
-    if chosen == "ollama":
-        host = host or typer.prompt("Host of Ollama", default="localhost")
+    if embedder == "ollama":
+        host = (host or typer.prompt("Host of Ollama", default="localhost")).strip()
+        if not _HOST.fullmatch(host):
+            raise typer.BadParameter("a name or an address, such as localhost or 192.168.1.7", param_hint="--host")
         port = port or typer.prompt("Port of Ollama", default=DEFAULT_PORT, type=int)
         model = model or typer.prompt("Model", default=DEFAULT_MODEL)
-        values = {"embedding_server_url": _ollama(host, port), "embedding_model_name": model}
+        # The path says that this is Ollama's own API, on any port.
+        url = f"http://[{host}]:{port}/api" if ":" in host else f"http://{host}:{port}/api"
+        values = {"embedding_server_url": url, "embedding_model_name": model}
     settings = settings_of(config, as_json=as_json)
     dimensions = exit_on_error(lambda: asyncio.run(_tried(settings, values)), as_json=as_json)
     path = config_path(config)
     exit_on_error(lambda: _write(path, values), as_json=as_json)
     if as_json:
-        typer.echo(json.dumps({"embedder": chosen, "dimensions": dimensions, "file": str(path)}))
+        typer.echo(json.dumps({"embedder": embedder, "dimensions": dimensions, "file": str(path)}))
     else:
-        typer.echo(f"{chosen} answers with vectors of {dimensions} numbers. Noted in {path}.")
-
-
-def _ollama(host: str, port: int) -> str:
-    """The address of Ollama's own API; its path says that it is Ollama's, on whichever port it runs."""
-    name = host.strip()
-    if not 1 <= port <= 65_535:
-        raise typer.BadParameter("a number from 1 to 65535", param_hint="--port")
-    if not _HOST.fullmatch(name):
-        raise typer.BadParameter("a name or an address, such as localhost or 192.168.1.7", param_hint="--host")
-    return f"http://[{name}]:{port}/api" if ":" in name else f"http://{name}:{port}/api"
+        typer.echo(f"{embedder} answers with vectors of {dimensions} numbers. Noted in {path}.")
 
 
 async def _tried(settings: Settings, values: dict[str, str]) -> int:
@@ -421,7 +412,7 @@ def _write(path: Path, values: dict[str, str]) -> None:
     """Replace the values in the file, before the first table; only the owner can read the file."""
     try:
         before = path.read_text(encoding="utf-8") if path.exists() else ""
-        lines = "".join(f'{name} = "{_escaped(value)}"\n' for name, value in values.items())
+        lines = "".join(f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in values.items())
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{path.name}.part")
         with os.fdopen(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
@@ -429,10 +420,6 @@ def _write(path: Path, values: dict[str, str]) -> None:
         os.replace(part, path)
     except OSError as error:
         raise SearchNotConfiguredError(f"The settings file {path} cannot be written: {error.strerror}.") from error
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"')
 
 
 docs = typer.Typer(help="Documentation sites: crawl them, keep them fresh, search them.", no_args_is_help=True)

@@ -53,18 +53,18 @@ async def _pypi(request: Request) -> Response:
 
 
 async def _npm(request: Request) -> Response:
-    name = request.path_params["name"]
-    if (package := _NPM.get(name)) is None:
+    name, _, version = request.path_params["place"].rpartition("/")
+    package = _NPM.get(name, {"versions": ()})
+    version = package["newest"] if version == "latest" and name in _NPM else version
+    if version not in package["versions"]:
         return JSONResponse({"error": "Not found"}, 404)
-    code = {"type": "git", "url": f"git+{origin(request)}/{name.removeprefix('@')}.git"}
-    versions = {}
-    for version in package["versions"]:
-        versions[version] = {"name": name, "version": version, "description": "Reads tide tables."}
-        if home := package.get("homepage"):
-            short = "3.0b1" if "beta" in version else "2.0"
-            versions[version] |= {"homepage": origin(request) + home.format(short=short), "repository": code}
-    return JSONResponse({"name": name, "dist-tags": {"latest": package["newest"]}, "versions": versions})
+    manifest = {"name": name, "version": version, "description": "Reads tide tables."}
+    if home := package.get("homepage"):
+        code = {"type": "git", "url": f"git+{origin(request)}/{name.removeprefix('@')}.git"}
+        short = "3.0b1" if "beta" in version else "2.0"
+        manifest |= {"homepage": origin(request) + home.format(short=short), "repository": code}
+    return JSONResponse(manifest)
 
 
 PYPI = Vendor("pypi", [Route("/pypi/{name}/json", _pypi), Route("/pypi/{name}/{version}/json", _pypi)], refusal)
-NPM = Vendor("npm", [Route("/{name:path}", _npm)], refusal)
+NPM = Vendor("npm", [Route("/{place:path}", _npm)], refusal)
