@@ -80,7 +80,7 @@ async def test_a_host_that_asks_for_a_pause_gets_it_and_then_half_the_request_ra
 @pytest.mark.parametrize(("reply", "is_open"), [(404, True), (403, True), ("", True), (503, False), (429, False)])
 async def test_a_missing_robots_txt_allows_everything_and_a_failing_one_nothing(docs, clock, pace, reply, is_open):
     """RFC 9309, section 2.3.1."""
-    robots = RobotsTxt(docs, Server(clock, reply), Inline(), pace, clock=clock)
+    robots = RobotsTxt(Server(clock, reply), Inline(), pace)
     if is_open:
         await robots.open()
         assert await robots.allowed([f"{HOST}/a"]) == [True]
@@ -95,15 +95,15 @@ async def test_a_host_that_cannot_be_reached_is_asked_again_by_the_next_crawl(do
             raise SearchFetchError("docs.example.org cannot be reached.")
 
     with pytest.raises(SearchFetchError, match=r"cannot be reached"):
-        await RobotsTxt(docs, Unreachable(clock, ""), Inline(), pace, clock=clock).open()
-    await RobotsTxt(docs, Server(clock, ""), Inline(), pace, clock=clock).open()
+        await RobotsTxt(Unreachable(clock, ""), Inline(), pace).open()
+    await RobotsTxt(Server(clock, ""), Inline(), pace).open()
 
 
 async def test_a_robots_txt_is_fetched_once_a_day(docs, clock, pace):
     server = Server(clock, "User-agent: *\nDisallow: /private\nCrawl-delay: 2")
     for wait in (0, 3_600, 86_400):
         clock.now += wait
-        robots = RobotsTxt(docs, server, Inline(), pace, clock=clock)
+        robots = RobotsTxt(server, Inline(), pace)
         await robots.open()
         assert await robots.allowed([f"{HOST}/a", f"{HOST}/private/a"]) == [True, False]
     assert len(server.times) == 2

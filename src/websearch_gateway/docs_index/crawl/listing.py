@@ -63,8 +63,6 @@ MAX_OFFICE_BYTES = 20_000_000
 LISTED_CHARS = 12_000_000
 """The most characters of all addresses of a folder: a worker's reply is limited."""
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-ARCHIVE_REASONS = ("damaged", "too_large")
-"""`details["reason"]` of the errors of `unpack`."""
 MAX_ARCHIVE_BYTES = 500_000_000
 MAX_UNPACKED_BYTES = 2_000_000_000
 MAX_FILES = 200_000

@@ -23,7 +23,6 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from websearch_gateway.docs_index.crawl.listing import (
-    ARCHIVE_REASONS,
     MAX_ARCHIVE_BYTES,
     archive_ending,
     base_url,
@@ -49,6 +48,7 @@ from websearch_gateway.docs_index.models import (
 from websearch_gateway.docs_index.store.crawls import is_dead, this_process
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.errors import (
+    TOO_COSTLY,
     Refused,
     SearchError,
     SearchFetchError,
@@ -167,8 +167,8 @@ class CrawlRunner:
         """
         scope = Scope.of(url)
         pace = self._pace(scope.origin, CrawlOptions().delay)
-        robots = RobotsTxt(self.store, self.fetcher, self.workers, pace, clock=self.clock)
-        source = WebSource(url, scope, self.fetcher, self.workers, pace, robots, {}, ignore)
+        robots = RobotsTxt(self.fetcher, self.workers, pace)
+        source = WebSource(url, scope, robots, {}, ignore)
         try:
             async with asyncio.timeout(LOOK_SECONDS):
                 await robots.open()
@@ -283,52 +283,46 @@ class CrawlRunner:
     async def _source(self, version: SiteVersion, call: Deadline) -> AsyncIterator[tuple[Source, Scope]]:
         options, url = version.options, version.url
         note = partial(self.store.note_reading, version.id)
-        if is_archive(urlsplit(url).path):
-            base = options.base_url or base_url(url)
-            scope = Scope.of(base, options.include, options.exclude, of_files=True)
+        base = options.base_url or base_url(url)
+        is_packed = is_archive(urlsplit(url).path)
+        scope = Scope.of(base, options.include, options.exclude, of_files=is_packed or url.startswith("file:"))
+        if is_packed:
             folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="docs-"))
             try:
                 await note(url)
-                try:
-                    await self._unpack(url, folder, call)
-                except SearchError as error:
-                    await self.store.set_status(version.id, "failed", error.message)
-                    raise
+                await self._unpack(version, folder, call)
                 yield FolderSource(folder, base, scope, self.workers, note), scope
             finally:
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
         elif url.startswith("file:"):
-            base = options.base_url or url
-            scope = Scope.of(base, options.include, options.exclude, of_files=True)
             yield FolderSource(_path(url), base, scope, self.workers, note), scope
         else:
-            scope = Scope.of(url, options.include, options.exclude)
-            pace = self._pace(scope.origin, options.delay)
-            robots = RobotsTxt(self.store, self.fetcher, self.workers, pace, call, clock=self.clock)
-            found = WebSource(url, scope, self.fetcher, self.workers, pace, robots, dict(options.headers), note, call)
-            yield found, scope
+            robots = RobotsTxt(self.fetcher, self.workers, self._pace(scope.origin, options.delay), call)
+            yield WebSource(url, scope, robots, dict(options.headers), note), scope
 
-    async def _unpack(self, url: str, folder: Path, call: Deadline) -> None:
-        """Unpack an archive, in a worker process that ends when this call is cancelled.
+    async def _unpack(self, version: SiteVersion, folder: Path, call: Deadline) -> None:
+        """Unpack the archive of a version, in a worker process that ends when this call is cancelled.
 
         Raises:
-            SearchError: the archive cannot be fetched or unpacked.
+            SearchError: the archive cannot be fetched or unpacked; the version is `failed`.
         """
-        deadline = call.within(ARCHIVE_SECONDS)
-        if url.startswith("file:"):
-            archive = _path(url)
-            if not await asyncio.to_thread(archive.is_file):
-                raise SearchFetchError(f"The archive {archive} does not exist.", details={"reason": "missing"})
-        else:
-            archive = folder / f"archive{archive_ending(urlsplit(url).path)}"
-            await self.fetcher.download(url, archive, deadline, max_bytes=MAX_ARCHIVE_BYTES)
+        url, deadline = version.url, call.within(ARCHIVE_SECONDS)
+        archive = folder / f"archive{archive_ending(urlsplit(url).path)}"
         try:
+            if url.startswith("file:"):
+                archive = _path(url)
+                if not await asyncio.to_thread(archive.is_file):
+                    raise SearchFetchError(f"The archive {archive} does not exist.", details={"reason": "missing"})
+            else:
+                await self.fetcher.download(url, archive, deadline, max_bytes=MAX_ARCHIVE_BYTES)
             await self.unpackers.run(unpack, archive, folder, deadline=deadline)
-        except SearchFetchError as error:
-            if error.details.get("reason") in ARCHIVE_REASONS:
-                raise
-            message = "The archive takes too much time or memory to unpack. Unpack it, and add the folder."
-            raise SearchFetchError(message, details={"reason": "too_large"}) from error
+        except SearchError as error:
+            told = error
+            if error.details.get("reason") in ("crashed", TOO_COSTLY):
+                message = "The archive takes too much time or memory to unpack. Unpack it, and add the folder."
+                told = SearchFetchError(message, details={"reason": "too_large"})
+            await self.store.set_status(version.id, "failed", told.message)
+            raise told from None
 
     def _pace(self, origin: str, delay: float) -> HostPace:
         key = f"{origin} {delay}"

@@ -12,10 +12,12 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote, urljoin, urlsplit
 
 from websearch_gateway.docs_index.crawl import listing
@@ -47,42 +49,32 @@ _SHORTEST_WAIT = 0.02
 _FETCH_SECONDS = 30.0
 
 
+@dataclass(slots=True)
 class HostPace:
     """The request queue of one host. Its bookings are in the store, so processes share them and a restart keeps them.
 
     A busy machine may send a request late, and a busy server may notice it late. So a request holds the host until it
     is sent, and the next one keeps its distance from the reply, which proves that the server has seen it.
 
-    Args:
-        host: `scheme://host:port`.
-        delay: seconds between two requests, unless the host asks for more.
-        clock: seconds since the epoch, the same as the store's.
+    `host` is `scheme://host:port`, `delay` the seconds between two requests unless the host asks for more. `clock`
+    gives seconds since the epoch, the same as the store's. `waiting` says for people what it waits for.
     """
 
-    def __init__(
-        self,
-        store: SqlDocs,
-        host: str,
-        delay: float,
-        *,
-        clock: Callable[[], float] = time.time,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self.host = host
-        self.waiting = ""
-        self.clock = clock
-        self._store = store
-        self._delay = delay
-        self._asked_delay = 0.0
-        self._slowdown = 1.0
-        self._latency = 0.0
-        self._sleep = sleep
-        self._slots = asyncio.Semaphore(AT_ONCE)
+    store: SqlDocs
+    host: str
+    delay: float
+    clock: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    waiting: str = ""
+    _asked_delay: float = 0.0
+    _slowdown: float = 1.0
+    _latency: float = 0.0
+    _slots: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, AT_ONCE))
 
     @property
     def interval(self) -> float:
         """The current seconds between two requests, more for slow hosts. 0 if only the number at once is limited."""
-        delay = max(self._delay, SLOWED_DELAY) if self._slowdown > 1 else self._delay
+        delay = max(self.delay, SLOWED_DELAY) if self._slowdown > 1 else self.delay
         least = max(delay * self._slowdown, self._asked_delay)
         return max(least, self._latency / AT_ONCE) if least else 0.0
 
@@ -106,7 +98,7 @@ class HostPace:
         """Wait until the host is free, and book it."""
         while True:
             hold = self.interval + HOLD_SECONDS if self.interval else 0.0
-            booking = await self._store.reserve(self.host, hold)
+            booking = await self.store.reserve(self.host, hold)
             if booking.is_ours:
                 self.waiting = ""
                 return booking
@@ -114,18 +106,18 @@ class HostPace:
 
     async def rebook(self, booking: Booking, until: float) -> Booking:
         """Move the end of a booking, see `SqlDocs.rebook`."""
-        return await self._store.rebook(self.host, booking, until) if self.interval else booking
+        return await self.store.rebook(self.host, booking, until) if self.interval else booking
 
     async def _wait(self, seconds: float, until: float) -> None:
         if seconds > 2 * self.interval + HOLD_SECONDS:
-            reason = (await self._store.host(self.host)).reason or "rest"
+            reason = (await self.store.host(self.host)).reason or "rest"
             self.waiting = f"{reason} until {datetime.fromtimestamp(until).astimezone():%H:%M:%S}"
-            await self._sleep(min(seconds, 60.0))
+            await self.sleep(min(seconds, 60.0))
             return
-        if self._asked_delay > self._delay:
+        if self._asked_delay > self.delay:
             self.waiting = f"crawl-delay {self._asked_delay:g} s"
         # Another request may have booked the host; its booking gets shorter as soon as it is sent.
-        await self._sleep(max(0.0, min(seconds, max(self.interval / 2, _SHORTEST_WAIT))))
+        await self.sleep(max(0.0, min(seconds, max(self.interval / 2, _SHORTEST_WAIT))))
 
     def succeeded(self) -> None:
         """Note a good reply: return towards the usual delay."""
@@ -135,7 +127,7 @@ class HostPace:
         """Note that the host is overloaded: halve the request rate, and wait until the time that it named."""
         self._slowdown = min(self._slowdown * 2, MAX_SLOWDOWN)
         if retry_after:
-            await self._store.pause_host(self.host, self.clock() + min(retry_after, MAX_PAUSE_SECONDS), reason)
+            await self.store.pause_host(self.host, self.clock() + min(retry_after, MAX_PAUSE_SECONDS), reason)
 
 
 class Turn:
@@ -169,26 +161,15 @@ class Turn:
             await self._pace.rebook(self._booking, now + self._pace.interval)
 
 
+@dataclass(slots=True)
 class RobotsTxt:
     """The robots.txt rules of one host. Fetched once a day for all sites on it."""
 
-    def __init__(
-        self,
-        store: SqlDocs,
-        fetcher: Fetcher,
-        workers: Run,
-        pace: HostPace,
-        call: Deadline = UNLIMITED,
-        *,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._call = call
-        self._store = store
-        self._fetcher = fetcher
-        self._workers = workers
-        self._pace = pace
-        self._clock = clock
-        self._text: str | None = None
+    fetcher: Fetcher
+    workers: Run
+    pace: HostPace
+    call: Deadline = UNLIMITED
+    _text: str | None = None
 
     @property
     def text(self) -> str:
@@ -201,21 +182,21 @@ class RobotsTxt:
         Raises:
             SearchError: the rules are unavailable, so the host is off limits for now (RFC 9309, section 2.3.1.4).
         """
-        known = await self._store.host(self._pace.host)
-        age = self._clock() - known.robots_at
+        known = await self.pace.store.host(self.pace.host)
+        age = self.pace.clock() - known.robots_at
         if known.robots is None and age < CLOSED_SECONDS:
-            raise _closed(self._pace.host)
+            raise _closed(self.pace.host)
         if known.robots is None or age >= ROBOTS_SECONDS:
             self._text = await self._fetch()
-            await self._store.put_robots(self._pace.host, self._text)
+            await self.pace.store.put_robots(self.pace.host, self._text)
             if self._text is None:
-                raise _closed(self._pace.host)
+                raise _closed(self.pace.host)
         else:
             self._text = known.robots
         if self._text:
             deadline = Deadline.after(_FETCH_SECONDS)
-            self._pace.ask_delay(await self._workers.run(crawl_delay, self._text, PRODUCT, deadline=deadline))
-            if rule := await self._workers.run(refused_by, self._text, PRODUCT, deadline=deadline):
+            self.pace.ask_delay(await self.workers.run(crawl_delay, self._text, PRODUCT, deadline=deadline))
+            if rule := await self.workers.run(refused_by, self._text, PRODUCT, deadline=deadline):
                 raise SearchFetchError(f"Its robots.txt forbids this use: {rule}.", details={"reason": "robots"})
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
@@ -223,9 +204,7 @@ class RobotsTxt:
         if not self._text or not urls:
             return [True] * len(urls)
         deadline = Deadline.after(_FETCH_SECONDS)
-        verdicts: list[bool] = await self._workers.run(
-            may_read_each, self._text, list(urls), PRODUCT, deadline=deadline
-        )
+        verdicts: list[bool] = await self.workers.run(may_read_each, self._text, list(urls), PRODUCT, deadline=deadline)
         return verdicts
 
     async def _fetch(self) -> str | None:
@@ -235,10 +214,10 @@ class RobotsTxt:
             SearchError: the server cannot be reached, so the next call asks again.
         """
         try:
-            async with self._pace.turn() as turn:
-                fetched = await self._fetcher.fetch(
-                    f"{self._pace.host}/robots.txt",
-                    self._call.within(_FETCH_SECONDS),
+            async with self.pace.turn() as turn:
+                fetched = await self.fetcher.fetch(
+                    f"{self.pace.host}/robots.txt",
+                    self.call.within(_FETCH_SECONDS),
                     accept="text/plain,*/*;q=0.5",
                     sending=turn,
                 )
@@ -272,44 +251,31 @@ Note = Callable[[str], Awaitable[None]]
 _log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
 class WebSource:
     """A web server, with polite requests.
 
     `waiting` says for people why it waits, "" if it does not; `follows` whether links of its documents lead to further
     ones of it. `left_out` are the addresses that were found and never become pages.
 
-    Args:
-        headers: sent with every request: all addresses in scope are of one origin.
+    All addresses in scope are of one origin, so `headers` are sent with every request.
     """
 
-    def __init__(
-        self,
-        start: str,
-        scope: Scope,
-        fetcher: Fetcher,
-        workers: Run,
-        pace: HostPace,
-        robots: RobotsTxt,
-        headers: Mapping[str, str],
-        note: Note,
-        call: Deadline = UNLIMITED,
-    ) -> None:
-        self._call = call
-        self._start = start
-        self._scope = scope
-        self._fetcher = fetcher
-        self._workers = workers
-        self._pace = pace
-        self._robots = robots
-        self._headers = headers
-        self._note = note
-        self._texts: dict[str, bytes] = {}
-        self.left_out = LeftOut()
-        self.follows = not urlsplit(start).path.endswith(f"/{listing.FULL_TEXT}")
+    start: str
+    scope: Scope
+    robots: RobotsTxt
+    headers: Mapping[str, str]
+    note: Note
+    left_out: LeftOut = field(default_factory=LeftOut)
+    _texts: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def follows(self) -> bool:
+        return not urlsplit(self.start).path.endswith(f"/{listing.FULL_TEXT}")
 
     @property
     def waiting(self) -> str:
-        return self._pace.waiting
+        return self.robots.pace.waiting
 
     async def seeds(self) -> tuple[list[str], Defined]:
         """The start URL and the pages in llms.txt, objects.inv and the sitemaps, or else in a search index or in
@@ -320,13 +286,13 @@ class WebSource:
         Raises:
             SearchError: the source cannot be used at all.
         """
-        await self._note(f"{self._scope.origin}/robots.txt")
-        await self._robots.open()
+        await self.note(f"{self.scope.origin}/robots.txt")
+        await self.robots.open()
         if not self.follows:
-            await self._read_full_text(canonical(self._start))
-            await self._note("")
-            return list(self._texts) or [canonical(self._start)], {}
-        start, root = canonical(self._start), f"{self._scope.origin}{self._scope.folder}"
+            await self._read_full_text(canonical(self.start))
+            await self.note("")
+            return list(self._texts) or [canonical(self.start)], {}
+        start, root = canonical(self.start), f"{self.scope.origin}{self.scope.folder}"
         found: list[str] = []
         if listed := await self._published(f"{root}llms.txt"):
             found += await self._pages(root, listing.llms_urls, listed.body, root)
@@ -339,19 +305,19 @@ class WebSource:
             await self._read_full_text(f"{root}{listing.FULL_TEXT}")
             self._texts = {url: text for url, text in self._texts.items() if f"{listing.FULL_TEXT}!/" not in url}
             found = list(self._texts)
-        await self._note("")
+        await self.note("")
         return await asyncio.to_thread(without_copies, dict.fromkeys((start, *found))), defined
 
     async def inventory(self, folder: str) -> Defined:
         """The definitions in the inventory of a folder of the site; empty if there is none."""
         listed = await self._published(f"{folder}objects.inv")
-        defined = await _definitions(self._workers, self._scope, listed.body, folder) if listed else {}
-        await self._note("")
+        defined = await _definitions(self.robots.workers, self.scope, listed.body, folder) if listed else {}
+        await self.note("")
         return defined
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         """Whether each address may be fetched."""
-        return await self._robots.allowed(urls)
+        return await self.robots.allowed(urls)
 
     async def fetch(self, task: UrlTask) -> Fetched:
         """The document; with status 304 and no body if it has not changed since the task's last fetch.
@@ -375,7 +341,7 @@ class WebSource:
         """
         origin = Scope.of(url).origin
         for _ in range(MOST_MOVES):
-            if not all(await self._robots.allowed([url])):
+            if not all(await self.robots.allowed([url])):
                 break
             try:
                 await self.fetch(UrlTask(0, 0, url))
@@ -392,27 +358,27 @@ class WebSource:
 
     async def _get(self, url: str, headers: Mapping[str, str], max_bytes: int = MAX_PAGE_BYTES) -> Fetched:
         try:
-            async with self._pace.turn() as turn:
-                fetched = await self._fetcher.fetch(
+            async with self.robots.pace.turn() as turn:
+                fetched = await self.robots.fetcher.fetch(
                     url,
-                    self._call.within(PAGE_SECONDS),
+                    self.robots.call.within(PAGE_SECONDS),
                     accept=ACCEPT,
-                    headers={**self._headers, **headers},
+                    headers={**self.headers, **headers},
                     max_bytes=max_bytes,
                     follow=False,
                     sending=turn,
                 )
         except SearchFetchError as error:
             if (status := error.details.get("status")) in (429, 503):
-                await self._pace.pushed_back(f"{status}", error.retry_after)
+                await self.robots.pace.pushed_back(f"{status}", error.retry_after)
             raise
-        self._pace.succeeded()
+        self.robots.pace.succeeded()
         return fetched
 
     async def _read_full_text(self, url: str) -> None:
         """Note the pages in a llms-full.txt by their addresses."""
         if listed := await self._published(url):
-            places = await _parsed(self._workers, listing.full_text_in, self._scope, listed.body, url) or []
+            places = await _parsed(self.robots.workers, listing.full_text_in, self.scope, listed.body, url) or []
             text = listed.body.decode("utf-8-sig", "replace")
             self._texts = {address: text[start:stop].encode() for address, start, stop in places}
 
@@ -423,15 +389,15 @@ class WebSource:
         return []
 
     async def _sitemaps(self, root: str) -> list[str]:
-        named = await _parsed(self._workers, listing.robots_sitemaps, self._robots.text) or ()
-        places = dict.fromkeys([*named, f"{self._scope.origin}/sitemap.xml", f"{root}sitemap.xml"])
+        named = await _parsed(self.robots.workers, listing.robots_sitemaps, self.robots.text) or ()
+        places = dict.fromkeys([*named, f"{self.scope.origin}/sitemap.xml", f"{root}sitemap.xml"])
         waiting, fetched = list(places), 0
         pages: list[str] = []
         while waiting and fetched < MAX_SITEMAPS and len(pages) < listing.MOST_URLS:
             place = waiting.pop(0)
             fetched += 1
-            if listing.origin(place) == self._scope.origin and (listed := await self._published(place)):
-                found = await _parsed(self._workers, listing.sitemap_in, self._scope, listed.body)
+            if listing.origin(place) == self.scope.origin and (listed := await self._published(place)):
+                found = await _parsed(self.robots.workers, listing.sitemap_in, self.scope, listed.body)
                 (more, left), further = found or (((), {}), ())
                 self.left_out.note(left)
                 pages += more
@@ -439,15 +405,15 @@ class WebSource:
         return pages
 
     async def _pages(self, root: str, *parse: object) -> list[str]:
-        pages, left = await _parsed(self._workers, listing.pages_in, self._scope, root, *parse) or ((), {})
+        pages, left = await _parsed(self.robots.workers, listing.pages_in, self.scope, root, *parse) or ((), {})
         self.left_out.note(left)
         return list(pages)
 
     async def _published(self, url: str) -> Fetched | None:
         """A file that a site may publish; None if there is none, or it cannot be fetched."""
-        await self._note(url)
+        await self.note(url)
         try:
-            if not all(await self._robots.allowed([url])):
+            if not all(await self.robots.allowed([url])):
                 return None
             fetched = await self._get(url, {}, max_bytes=listing.MAX_INFLATED // 2)
         except SearchError:
@@ -455,37 +421,39 @@ class WebSource:
         return None if fetched.content_type == "text/html" else fetched  # a "not found" page with status 200
 
 
+@dataclass(slots=True)
 class FolderSource:
     """The documents below a folder, as `WebSource`. The address of a file is `base` and its path."""
 
-    waiting = ""
-    follows = True
+    root: Path
+    base: str
+    scope: Scope
+    workers: Run
+    note: Note
+    left_out: LeftOut = field(default_factory=LeftOut)
+    waiting: ClassVar = ""
+    follows: ClassVar = True
 
-    def __init__(self, root: Path, base: str, scope: Scope, workers: Run, note: Note) -> None:
-        self._root = root
-        self._base = canonical(base)
-        self._scope = scope
-        self._workers = workers
-        self._note = note
-        self.left_out = LeftOut()
+    def __post_init__(self) -> None:
+        self.base = canonical(self.base)
 
     async def seeds(self) -> tuple[list[str], Defined]:
         """Every document but Markdown and text copies of others; each crawl lists the files again."""
-        await self._note(self._base)
-        place = (str(self._root), self._base, self._scope)
-        urls, left = await self._workers.run(folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS))
+        await self.note(self.base)
+        place = (str(self.root), self.base, self.scope)
+        urls, left = await self.workers.run(folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS))
         self.left_out.note(left)
-        defined = await self.inventory(self._base)
+        defined = await self.inventory(self.base)
         return await asyncio.to_thread(without_copies, urls), defined
 
     async def inventory(self, folder: str) -> Defined:
         url = f"{folder}objects.inv"
-        await self._note(url)
+        await self.note(url)
         defined: Defined = {}
         with suppress(SearchFetchError):
             listed = await self.fetch(UrlTask(0, 0, url))
-            defined = await _definitions(self._workers, self._scope, listed.body, folder)
-        await self._note("")
+            defined = await _definitions(self.workers, self.scope, listed.body, folder)
+        await self.note("")
         return defined
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
@@ -515,8 +483,8 @@ class FolderSource:
         Raises:
             OSError, ValueError: there is none, or it lies outside the folder.
         """
-        root = self._root.resolve()
-        path = root / unquote(url.removeprefix(self._base), errors="surrogateescape")
+        root = self.root.resolve()
+        path = root / unquote(url.removeprefix(self.base), errors="surrogateescape")
         if url.endswith("/"):
             path = next((path / name for name in ("index.html", "index.htm") if (path / name).is_file()), path)
         path = path.resolve(strict=True)
