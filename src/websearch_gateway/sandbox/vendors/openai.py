@@ -14,8 +14,9 @@ import math
 import re
 import zlib
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -423,6 +424,10 @@ def is_search(tool: Any) -> bool:
     return isinstance(tool, dict) and tool.get("type") in _SEARCH_TOOLS
 
 
+Fault = tuple[object, str, str | None, str | None]
+"""Whether a request has it, the message, the parameter and the code."""
+
+
 def check_response_request(body: dict[str, Any]) -> Model:
     """Refuse the same requests as `POST /v1/responses`. Returns the model.
 
@@ -433,80 +438,53 @@ def check_response_request(body: dict[str, Any]) -> Model:
         if name not in _FIELDS:
             raise bad_request(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
     model = known_model(body)
-    if not body.get("input"):
-        raise bad_request("Missing required parameter: 'input'.", "input", "missing_required_parameter")
-    for name in ("temperature", "top_p"):
-        if body.get(name) is not None:
-            raise bad_request(f"Unsupported parameter: '{name}' is not supported with this model.", name)
-    _check_tokens(body.get("max_output_tokens"))
-    _check_include(body.get("include") or [])
-    tools = body.get("tools") or []
-    for position, tool in enumerate(tools):
-        if is_search(tool):
-            _check_search_tool(tool, f"tools[{position}]")
-    _check_effort(model, body, searching=any(map(is_search, tools)))
-    _check_choice(body.get("tool_choice"), tools)
+    for is_wrong, message, param, code in chain(_faults(body), _faults_of_search(model, body)):
+        if is_wrong:
+            raise bad_request(message, param, code)
     return model
 
 
-def _check_tokens(limit: Any) -> None:
-    if limit is None:
-        return
-    if not isinstance(limit, int):
-        raise bad_request(
-            "Invalid type for 'max_output_tokens': expected an integer.", "max_output_tokens", "invalid_type"
-        )
-    if limit < _LEAST_OUTPUT_TOKENS:
-        message = (
-            "Invalid 'max_output_tokens': integer below minimum value. "
-            f"Expected a value >= {_LEAST_OUTPUT_TOKENS}, but got {limit} instead."
-        )
-        raise bad_request(message, "max_output_tokens", "integer_below_min_value")
+def _faults(body: dict[str, Any]) -> Iterator[Fault]:
+    missing = "missing_required_parameter"
+    yield not body.get("input"), "Missing required parameter: 'input'.", "input", missing
+    for name in ("temperature", "top_p"):
+        message = f"Unsupported parameter: '{name}' is not supported with this model."
+        yield body.get(name) is not None, message, name, None
+    name, limit = "max_output_tokens", body.get("max_output_tokens")
+    limit = _LEAST_OUTPUT_TOKENS if limit is None else limit
+    yield not isinstance(limit, int), f"Invalid type for '{name}': expected an integer.", name, "invalid_type"
+    message = (
+        f"Invalid '{name}': integer below minimum value. Expected a value >= {_LEAST_OUTPUT_TOKENS}, but got {limit}"
+    )
+    yield limit < _LEAST_OUTPUT_TOKENS, f"{message} instead.", name, "integer_below_min_value"
+    for position, one in enumerate(body.get("include") or []):
+        message = f"Invalid value: '{one}'. Supported values are: {_listed(_INCLUDABLE)}."
+        yield one not in _INCLUDABLE, message, f"include[{position}]", "invalid_value"
 
 
-def _check_include(include: list[Any]) -> None:
-    for position, name in enumerate(include):
-        if name not in _INCLUDABLE:
-            message = f"Invalid value: '{name}'. Supported values are: {_listed(_INCLUDABLE)}."
-            raise bad_request(message, f"include[{position}]", "invalid_value")
-
-
-def _check_search_tool(tool: dict[str, Any], where: str) -> None:
-    size = tool.get("search_context_size", "medium")
-    if size not in _CONTEXT_SIZES:
+def _faults_of_search(model: Model, body: dict[str, Any]) -> Iterator[Fault]:
+    tools, choice = body.get("tools") or [], body.get("tool_choice")
+    for position, tool in enumerate(tools if isinstance(tools, list) else []):
+        where, size = f"tools[{position}]", tool.get("search_context_size", "medium")
         message = f"Invalid value: '{size}'. Supported values are: {_listed(_CONTEXT_SIZES)}."
-        raise bad_request(message, f"{where}.search_context_size", "invalid_value")
-    for name in ("allowed_domains", "blocked_domains"):
-        _check_domains((tool.get("filters") or {}).get(name) or [], f"{where}.filters.{name}")
-
-
-def _check_domains(domains: list[Any], param: str) -> None:
-    if len(domains) > _MOST_DOMAINS:
-        message = (
-            f"Invalid '{param}': array too long. Expected an array with maximum length {_MOST_DOMAINS}, "
-            f"but got an array with length {len(domains)} instead."
-        )
-        raise bad_request(message, param, "array_above_max_length")
-
-
-def _check_effort(model: Model, body: dict[str, Any], *, searching: bool) -> None:
-    effort = (body.get("reasoning") or {}).get("effort")
-    if effort is not None and effort not in model.efforts:
-        message = (
-            f"Unsupported value: '{effort}' is not supported with the '{model.id}' model. "
-            f"Supported values are: {_listed(model.efforts) if model.efforts else 'none'}."
-        )
-        raise bad_request(message, "reasoning.effort", "unsupported_value")
-    if searching and effort == "minimal":
-        raise bad_request("The following tools cannot be used with reasoning.effort 'minimal': web_search.", "tools")
-    if searching and ((body.get("text") or {}).get("format") or {}).get("type") == "json_object":
-        raise bad_request("Web Search cannot be used with JSON mode.", "tools")
-
-
-def _check_choice(choice: Any, tools: list[Any]) -> None:
-    if isinstance(choice, dict) and choice.get("type") not in {tool.get("type") for tool in tools}:
-        message = f"Tool choice '{choice.get('type')}' not found in 'tools' parameter."
-        raise bad_request(message, "tool_choice")
+        yield size not in _CONTEXT_SIZES, message, f"{where}.search_context_size", "invalid_value"
+        for name in ("allowed_domains", "blocked_domains"):
+            count = len((tool.get("filters") or {}).get(name) or [])
+            most, param = f"array with maximum length {_MOST_DOMAINS}", f"{where}.filters.{name}"
+            message = f"Invalid '{param}': array too long. Expected an {most}, but got an array with length {count}"
+            yield count > _MOST_DOMAINS, f"{message} instead.", param, "array_above_max_length"
+    searching, effort = any(map(is_search, tools)), (body.get("reasoning") or {}).get("effort")
+    supported = _listed(model.efforts) if model.efforts else "none"
+    message = f"Unsupported value: '{effort}' is not supported with the '{model.id}' model. Supported values are: "
+    is_unknown = effort is not None and effort not in model.efforts
+    yield is_unknown, f"{message}{supported}.", "reasoning.effort", "unsupported_value"
+    minimal = "The following tools cannot be used with reasoning.effort 'minimal': web_search."
+    yield searching and effort == "minimal", minimal, "tools", None
+    shape = ((body.get("text") or {}).get("format") or {}).get("type")
+    yield searching and shape == "json_object", "Web Search cannot be used with JSON mode.", "tools", None
+    kind = choice.get("type") if isinstance(choice, dict) else None
+    is_lost = kind is not None and kind not in {tool.get("type") for tool in tools}
+    yield is_lost, f"Tool choice '{kind}' not found in 'tools' parameter.", "tool_choice", None
 
 
 _LUNA_EFFORTS = ("none", "low", "medium", "high", "xhigh", "max")
