@@ -16,7 +16,7 @@ import pytest
 import typer
 
 from tests.entrypoints.command import run
-from tests.entrypoints.http.compatible.conftest import _serve, _settings
+from tests.entrypoints.http.compatible.conftest import serve, settings_of_server
 from tests.patience import PATIENCE, PATIENT_PROCESS
 from websearch_gateway.entrypoints.cli.commands import cli
 from websearch_gateway.entrypoints.cli.docs import docs_mcp
@@ -157,7 +157,7 @@ def test_the_commands_of_a_document_run_one_after_the_other(document: Path, sand
 
 @pytest.fixture(scope="module")
 def gateway_address(_running_sandbox: Sandbox) -> Iterator[str]:
-    yield from _serve(_settings(_running_sandbox))
+    yield from serve(settings_of_server(_running_sandbox))
 
 
 @pytest.mark.parametrize("command", LOCAL, ids=lambda command: command.document.name)

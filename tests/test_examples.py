@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.entrypoints.http.compatible.conftest import PYTHON, _serve, _settings
+from tests.entrypoints.http.compatible.conftest import PYTHON, serve, settings_of_server
 from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.http.compatible import BY_PATH
 from websearch_gateway.sandbox import Sandbox
@@ -46,7 +46,7 @@ LIBRECHAT = {
 
 @pytest.fixture(scope="module")
 def address(_running_sandbox: Sandbox) -> Iterator[str]:
-    yield from _serve(_settings(_running_sandbox))
+    yield from serve(settings_of_server(_running_sandbox))
 
 
 def run(python: str, name: str, **environment: str) -> str:

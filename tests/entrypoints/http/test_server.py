@@ -256,7 +256,7 @@ class Server:
         pass
 
 stand_in = Server()
-server._end_by_force(stand_in, 0.2)
+server.end_by_force(stand_in, 0.2)
 signal.signal(signal.SIGTERM, stand_in.handle_exit)
 signal.raise_signal(signal.SIGTERM)
 

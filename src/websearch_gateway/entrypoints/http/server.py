@@ -81,7 +81,7 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
             asyncio.get_running_loop().set_exception_handler(AcceptErrors())
             connections = Connections(min(MOST_CONNECTIONS, raise_file_limit() // 2))
             server = uvicorn.Server(uvicorn_config(app, connections, settings.search_deadline_seconds))
-            _end_by_force(server, settings.search_deadline_seconds + CLOSE_SECONDS)
+            end_by_force(server, settings.search_deadline_seconds + CLOSE_SECONDS)
             await server.serve([listener])
 
 
@@ -106,7 +106,7 @@ def uvicorn_config(app: ASGIApp, connections: Connections, search_seconds: float
     )
 
 
-def _end_by_force(server: uvicorn.Server, seconds: float) -> None:
+def end_by_force(server: uvicorn.Server, seconds: float) -> None:
     """End the process this long after the first stop signal, even if a thread or the loop hangs."""
     handle_exit = server.handle_exit
 

@@ -29,7 +29,7 @@ KEY, ENTRY = mint_static("alice", ["search", "read"])
 Run = Callable[[str], dict[str, Any]]
 
 
-def _serve(settings: Settings) -> Iterator[str]:
+def serve(settings: Settings) -> Iterator[str]:
     server = QuietServer(uvicorn_config(create_app(settings), Connections(), 30))
     with listening("127.0.0.1", 0) as listener:
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
@@ -39,14 +39,14 @@ def _serve(settings: Settings) -> Iterator[str]:
         thread.join()
 
 
-def _settings(sandbox: Sandbox, **settings: Any) -> Settings:
+def settings_of_server(sandbox: Sandbox, **settings: Any) -> Settings:
     return Settings(**{**sandbox.flags(), "state_url": "memory://", "rate_limit": "none", **settings})
 
 
 @pytest.fixture(scope="module")
 def base(_running_sandbox: Sandbox) -> Iterator[str]:
     """Where a server answers that asks nobody for a key. It has read a page: its workers have started."""
-    for address in _serve(_settings(_running_sandbox)):
+    for address in serve(settings_of_server(_running_sandbox)):
         page = {"urls": [f"{_running_sandbox.url}/pages/knots"]}
         for _ in range(3):
             if httpx2.post(f"{address}/extract", json=page, timeout=PATIENCE, trust_env=False).json()["results"]:
@@ -57,7 +57,7 @@ def base(_running_sandbox: Sandbox) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def closed_base(_running_sandbox: Sandbox) -> Iterator[str]:
     """Where a server answers that wants `KEY`."""
-    yield from _serve(_settings(_running_sandbox, auth_mode="token", auth_tokens=ENTRY))
+    yield from serve(settings_of_server(_running_sandbox, auth_mode="token", auth_tokens=ENTRY))
 
 
 @pytest.fixture
