@@ -169,18 +169,10 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class StaticToken:
-    """The digest of one key, and the caller who bears it."""
-
-    digest: str
-    caller: Caller
-
-
-@dataclass(frozen=True, slots=True)
 class StaticVerifier:
-    """Accepts the keys whose digests it holds."""
+    """Accepts the keys whose digests it holds, each with its bearer."""
 
-    tokens: tuple[StaticToken, ...]
+    callers: Mapping[str, Caller]
     issuer: str = "AUTH_TOKENS"
 
     async def verify(self, token: str) -> Caller:
@@ -191,9 +183,9 @@ class StaticVerifier:
         """
         given = digest(token) if 0 < len(token) <= MAX_KEY_CHARS else ""
         found: Caller | None = None
-        for known in self.tokens:
-            if hmac.compare_digest(known.digest, given):
-                found = known.caller
+        for known, caller in self.callers.items():
+            if hmac.compare_digest(known, given):
+                found = caller
         if found is None:
             raise InvalidToken("It is not one of this server's keys.")
         return found
@@ -222,11 +214,10 @@ def static_verifier(text: str) -> StaticVerifier:
         raise SearchNotConfiguredError(
             "AUTH_MODE=token needs AUTH_TOKENS. Make an entry: websearch-gateway token --static"
         )
-    tokens = tuple(_parsed(number, entry) for number, entry in enumerate(entries, start=1))
-    for values in ([one.digest for one in tokens], [one.caller.user for one in tokens]):
-        if len(set(values)) < len(values):
-            raise SearchNotConfiguredError("AUTH_TOKENS has a name or a digest twice.")
-    return StaticVerifier(tokens)
+    callers = dict(_parsed(number, entry) for number, entry in enumerate(entries, start=1))
+    if len({caller.user for caller in callers.values()}) < len(entries):
+        raise SearchNotConfiguredError("AUTH_TOKENS has a name or a digest twice.")
+    return StaticVerifier(callers)
 
 
 def mint_static(user: str, scopes: Collection[str]) -> tuple[str, str]:
@@ -243,7 +234,7 @@ def mint_static(user: str, scopes: Collection[str]) -> tuple[str, str]:
     return token, f"{user}:{digest(token)}:{'+'.join(scopes)}"
 
 
-def _parsed(number: int, entry: str) -> StaticToken:
+def _parsed(number: int, entry: str) -> tuple[str, Caller]:
     name, *rest = (part.strip() for part in entry.split(":"))
     scopes = frozenset(rest[1].split("+")) if len(rest) > 1 else frozenset(DEFAULT_SCOPES)
     if not (_usable(name) and 1 <= len(rest) <= 2 and _DIGEST.fullmatch(rest[0].lower())):
@@ -251,7 +242,7 @@ def _parsed(number: int, entry: str) -> StaticToken:
     if not scopes <= set(SCOPES):
         known = ", ".join(SCOPES)
         raise SearchNotConfiguredError(f"Entry {number} of AUTH_TOKENS has an unknown scope; choose from {known}.")
-    return StaticToken(rest[0].lower(), Caller(name, scopes))
+    return rest[0].lower(), Caller(name, scopes)
 
 
 def _usable(name: str) -> bool:

@@ -125,9 +125,8 @@ class Tool:
     """One row of the tool table.
 
     `aliases` are understood in calls and never listed. `changes_data` says that a call removes or moves something;
-    `open_world` that it may reach the web. `scope` is the scope that it needs, if not its
-    toolset's. `on_error` gives the fields that the result of a failed call has beside its
-    `error`.
+    `open_world` that it may reach the web. `scope` is the scope that it needs, if not its toolset's. `fit` cuts a
+    result to a number of tokens. `on_error` gives the fields that the result of a failed call has beside its `error`.
     `text` renders a result for models that read text; without it they get the JSON.
     """
 
@@ -142,13 +141,15 @@ class Tool:
     changes_data: bool = False
     open_world: bool = True
     scope: str | None = None
+    fit: Callable[[Any, int], WireModel] | None = None
     on_error: Callable[[Any, ErrorInfo], Mapping[str, Any]] | None = None
     text: Callable[[Any], str] | None = None
 
     async def call(self, gateway: Gateway, arguments: Any, caller: Caller, progress: Progress) -> WireModel:
         """Run the tool; workers count its jobs as the caller's. Raises what `run` raises."""
         WORKING_FOR.set(caller.user)
-        return await self.run(gateway, arguments, caller, progress)
+        result = await self.run(gateway, arguments, caller, progress)
+        return self.fit(result, reply_tokens(gateway, caller)) if self.fit else result
 
     @property
     def needed_scope(self) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.reply import cached_text, fit_answer, fit_similar, similar_text
-from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
-from websearch_gateway.models import Caller, Progress
+from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared
 from websearch_gateway.results import (
     CacheClearResult,
     CachedAnswer,
@@ -27,16 +26,8 @@ class NoArguments(Arguments):
     pass
 
 
-async def _cache_stats(gateway: Gateway, _: NoArguments, __: Caller, ___: Progress) -> CacheStats:
-    return await gateway.cache.stats()
-
-
-async def _provider_status(gateway: Gateway, _: NoArguments, __: Caller, ___: Progress) -> ProviderStatuses:
+async def _provider_status(gateway: Gateway, *_: Any) -> ProviderStatuses:
     return gateway.operations.provider_status()
-
-
-async def _server_stats(gateway: Gateway, _: NoArguments, __: Caller, ___: Progress) -> ServerStats:
-    return await gateway.operations.server_stats()
 
 
 OPS: tuple[Tool, ...] = (
@@ -47,7 +38,7 @@ OPS: tuple[Tool, ...] = (
         description="Show the hit rate, savings, size and age of the cache.",
         arguments=NoArguments,
         result=CacheStats,
-        run=_cache_stats,
+        run=lambda gateway, *_: gateway.cache.stats(),
         open_world=False,
     ),
     Tool(
@@ -67,7 +58,7 @@ OPS: tuple[Tool, ...] = (
         description="Show calls, latencies and errors of this gateway, and its costs per day and provider.",
         arguments=NoArguments,
         result=ServerStats,
-        run=_server_stats,
+        run=lambda gateway, *_: gateway.operations.server_stats(),
         open_world=False,
     ),
 )
@@ -82,19 +73,6 @@ class SearchSimilarArguments(SearchCachedArguments):
     limit: Annotated[StrictInt, declared("The most answers.", minimum=1, maximum=20)] = 5
 
 
-async def _search_similar(
-    gateway: Gateway, arguments: SearchSimilarArguments, caller: Caller, _: Progress
-) -> SimilarAnswers:
-    found = await gateway.search_similar(**arguments.model_dump(), caller=caller)
-    return fit_similar(found, reply_tokens(gateway, caller))
-
-
-async def _search_cached(
-    gateway: Gateway, arguments: SearchCachedArguments, caller: Caller, _: Progress
-) -> CachedAnswer:
-    return fit_answer(await gateway.search_cached(arguments.query, caller), reply_tokens(gateway, caller))
-
-
 CACHE: tuple[Tool, ...] = (
     Tool(
         name="search_similar",
@@ -105,7 +83,8 @@ CACHE: tuple[Tool, ...] = (
         ),
         arguments=SearchSimilarArguments,
         result=SimilarAnswers,
-        run=_search_similar,
+        run=lambda gateway, asked, caller, _: gateway.search_similar(**asked.model_dump(), caller=caller),
+        fit=fit_similar,
         text=similar_text,
         open_world=False,
     ),
@@ -116,7 +95,8 @@ CACHE: tuple[Tool, ...] = (
         description="Like search_web, but only from the cache; `found` is false if the answer is not there.",
         arguments=SearchCachedArguments,
         result=CachedAnswer,
-        run=_search_cached,
+        run=lambda gateway, asked, caller, _: gateway.search_cached(asked.query, caller),
+        fit=fit_answer,
         text=cached_text,
         open_world=False,
     ),
@@ -132,18 +112,8 @@ class CacheClearArguments(Arguments):
     ] = None
 
 
-async def _cache_clear(gateway: Gateway, arguments: CacheClearArguments, _: Caller, __: Progress) -> CacheClearResult:
-    return await gateway.cache.clear(older_than_hours=arguments.older_than_hours, query=arguments.query)
-
-
 class CacheMigrateArguments(Arguments):
     target: Annotated[StrictStr, declared("A STATE_URL; over HTTP sqlite:///NAME only.", minLength=1, maxLength=2000)]
-
-
-async def _cache_migrate(
-    gateway: Gateway, arguments: CacheMigrateArguments, caller: Caller, _: Progress
-) -> MigrateResult:
-    return await gateway.migration.migrate(arguments.target, caller)
 
 
 ADMIN: tuple[Tool, ...] = (
@@ -154,7 +124,7 @@ ADMIN: tuple[Tool, ...] = (
         description="Remove cached answers, results and pages, for all users.",
         arguments=CacheClearArguments,
         result=CacheClearResult,
-        run=_cache_clear,
+        run=lambda gateway, asked, *_: gateway.cache.clear(**asked.model_dump()),
         changes_data=True,
         open_world=False,
     ),
@@ -165,7 +135,7 @@ ADMIN: tuple[Tool, ...] = (
         description="Copy all cached entries to another state backend. After an interruption, call it again to resume.",
         arguments=CacheMigrateArguments,
         result=MigrateResult,
-        run=_cache_migrate,
+        run=lambda gateway, asked, caller, _: gateway.migration.migrate(asked.target, caller),
         changes_data=True,
         open_world=False,
     ),

@@ -58,10 +58,6 @@ if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
 
 
-async def _search_web(gateway: Gateway, asked: SearchRequest, caller: Caller, progress: Progress) -> SearchResponse:
-    return fit_answer(await gateway.search(asked, caller, progress), reply_tokens(gateway, caller))
-
-
 class ClaimArguments(arguments_of(Claim, "ClaimArguments")):  # type: ignore[misc]  # made of the fields of `Claim`
     @model_validator(mode="before")
     @classmethod
@@ -72,12 +68,8 @@ class ClaimArguments(arguments_of(Claim, "ClaimArguments")):  # type: ignore[mis
 class CheckClaimsArguments(Arguments):
     claims: Annotated[tuple[ClaimArguments, ...], declared("What to check.", minItems=1, maxItems=MOST_CLAIMS)]
 
-
-async def _check_claims(
-    gateway: Gateway, arguments: CheckClaimsArguments, caller: Caller, progress: Progress
-) -> CheckedClaims:
-    claims = [one.request() for one in arguments.claims]
-    return fit_claims(await gateway.check_claims(claims, caller, progress), reply_tokens(gateway, caller))
+    def request(self) -> list[Claim]:
+        return [one.request() for one in self.claims]
 
 
 ANSWER: tuple[Tool, ...] = (
@@ -92,7 +84,8 @@ ANSWER: tuple[Tool, ...] = (
         ),
         arguments=arguments_of(SearchRequest, "SearchWebArguments"),
         result=SearchResponse,
-        run=_search_web,
+        run=lambda gateway, asked, caller, progress: gateway.search(asked, caller, progress),
+        fit=fit_answer,
         text=answer_text,
     ),
     Tool(
@@ -102,7 +95,8 @@ ANSWER: tuple[Tool, ...] = (
         description="Check sentences before you rely on them: whether pages say so, in which words, or deny it.",
         arguments=CheckClaimsArguments,
         result=CheckedClaims,
-        run=_check_claims,
+        run=lambda gateway, claims, caller, progress: gateway.check_claims(claims, caller, progress),
+        fit=fit_claims,
         text=claims_text,
     ),
 )
@@ -115,18 +109,6 @@ async def _web_search(
     nonce = fresh_nonce()
     results = tuple(marked(result, "page_content", nonce) for result in response.results)
     return response.model_copy(update={"results": results})
-
-
-async def _search_news(
-    gateway: Gateway, asked: WebSearchRequest, caller: Caller, progress: Progress
-) -> WebSearchResponse:
-    return await _web_search(gateway, replace(asked, topic="news"), caller, progress)
-
-
-async def _web_search_raw(
-    gateway: Gateway, asked: RawSearchRequest, caller: Caller, progress: Progress
-) -> RawSearchResponse:
-    return fit_raw(await gateway.raw_search(asked, caller, progress), reply_tokens(gateway, caller))
 
 
 SEARCH: tuple[Tool, ...] = (
@@ -150,7 +132,7 @@ SEARCH: tuple[Tool, ...] = (
         description="Like web_search, among news of the last week. Feeds and market data have their own servers.",
         arguments=arguments_of(WebSearchRequest, "SearchNewsArguments", freshness="week"),
         result=WebSearchResponse,
-        run=_search_news,
+        run=lambda gateway, asked, *more: _web_search(gateway, replace(asked, topic="news"), *more),
         text=found_text,
     ),
     Tool(
@@ -163,7 +145,8 @@ SEARCH: tuple[Tool, ...] = (
         ),
         arguments=arguments_of(RawSearchRequest, "WebSearchRawArguments"),
         result=RawSearchResponse,
-        run=_web_search_raw,
+        run=lambda gateway, asked, caller, progress: gateway.raw_search(asked, caller, progress),
+        fit=fit_raw,
         text=raw_text,
         aliases=("web.search",),
     ),
