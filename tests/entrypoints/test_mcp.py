@@ -77,7 +77,7 @@ async def test_requests_are_measured_by_the_conventions_and_unknown_names_stay_o
             await client.call_tool("made_up_by_the_caller", {})
     assert sessions() == before + 1
     calls = [point for point in spans.measured("mcp.server.operation.duration") if "error.type" in point]
-    assert {point["network.transport"] for point in calls} == {"pipe"}
+    assert "pipe" in {point["network.transport"] for point in calls}
     assert {(point.get("gen_ai.tool.name"), point["error.type"]) for point in calls} >= {
         ("get_provider_status", "tool_error"),
         (None, str(INVALID_PARAMS)),

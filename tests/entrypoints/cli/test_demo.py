@@ -8,13 +8,16 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.entrypoints.command import start
+from tests.entrypoints.command import run
 from tests.patience import PATIENCE, PATIENT_PROCESS
 from websearch_gateway.sandbox import environment as sandbox_settings
+
+Shell = Callable[[dict[str, str], str], tuple[int, str]]
 
 
 @pytest.fixture
@@ -28,16 +31,23 @@ def in_sandbox(environment: dict[str, str], *command: str) -> subprocess.Popen[s
     return subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def shell(environment: dict[str, str], script: str) -> tuple[int, str]:
-    """The exit code and the output of a script in a sandbox."""
-    with in_sandbox(environment, "sh", "-c", script) as running:
-        said, _ = running.communicate(timeout=PATIENCE)
-        return running.returncode, said
+@pytest.fixture
+def shell(capfd: pytest.CaptureFixture[str]) -> Shell:
+    """Runs a script in a sandbox of this process; gives its exit code and its output."""
+
+    def run_script(environment: dict[str, str], script: str) -> tuple[int, str]:
+        capfd.readouterr()
+        done = run(environment, "sandbox", "--", "sh", "-c", script)
+        return done.returncode, capfd.readouterr().out
+
+    return run_script
 
 
-def test_a_command_in_the_sandbox_has_all_its_settings_and_data_of_its_own(environment: dict[str, str]) -> None:
-    outside = {name: value for name, value in os.environ.items() if name != "DATA_DIR"}
-    code, said = shell(outside, "env; exit 7")
+def test_a_command_in_the_sandbox_has_all_its_settings_and_data_of_its_own(
+    environment: dict[str, str], shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DATA_DIR")
+    code, said = shell({}, "env; exit 7")
     inside = dict(line.split("=", 1) for line in said.splitlines() if re.match(r"[A-Z_]+=", line))
     assert code == 7
     url = inside["OPENAI_BASE_URL"].removesuffix("/openai/v1")
@@ -47,7 +57,7 @@ def test_a_command_in_the_sandbox_has_all_its_settings_and_data_of_its_own(envir
 
 
 def test_no_upstream_key_state_or_index_of_the_caller_reaches_a_command_in_the_sandbox(
-    environment: dict[str, str], tmp_path: Path
+    environment: dict[str, str], shell: Shell, tmp_path: Path
 ) -> None:
     file = tmp_path / "config.toml"
     file.write_text('llm_base_url = "http://model.example/v1"\n')
@@ -65,17 +75,17 @@ def test_no_upstream_key_state_or_index_of_the_caller_reaches_a_command_in_the_s
 
 @pytest.mark.parametrize(("script", "code"), [("true", 0), ("kill -KILL $$", 137), ("exec nothing-like-this", 127)])
 def test_the_exit_code_of_a_command_in_the_sandbox_is_passed_on(
-    environment: dict[str, str], script: str, code: int
+    environment: dict[str, str], shell: Shell, script: str, code: int
 ) -> None:
     assert shell(environment, script)[0] == code
 
 
 def test_a_command_that_does_not_exist_is_told(environment: dict[str, str]) -> None:
-    done = start(environment, "sandbox", "--", "nothing-like-this")
+    done = run(environment, "sandbox", "--", "nothing-like-this")
     assert (done.returncode, done.stderr) == (127, "There is no command nothing-like-this.\n")
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_signals_reach_a_command_in_the_sandbox(environment: dict[str, str], sent: signal.Signals) -> None:
     script = f"import signal, sys; signal.signal({sent:d}, lambda *_: sys.exit(9)); print('ready', flush=True); "
     with in_sandbox(environment, sys.executable, "-c", script + "signal.pause()") as running:

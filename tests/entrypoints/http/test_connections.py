@@ -295,19 +295,16 @@ def test_the_addresses_of_one_client_are_one() -> None:
 
 
 FILES = """
-import resource, sys
+import resource
 from websearch_gateway.entrypoints.http.server import raise_file_limit
-soft, hard = map(int, sys.argv[1:])
-resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-print(raise_file_limit(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+for limits in ((9_000, 9_000), (256, 9_000), (256, 1_000)):
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    print(raise_file_limit(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
 
 
-@pytest.mark.parametrize(("soft", "hard", "then"), [(256, 1_000, 1_000), (256, 9_000, 8_192), (9_000, 9_000, 9_000)])
-def test_the_soft_limit_of_files_is_raised_as_far_as_is_useful(soft: int, hard: int, then: int) -> None:
-    if hard > resource.getrlimit(resource.RLIMIT_NOFILE)[1]:
+def test_the_soft_limit_of_files_is_raised_as_far_as_is_useful() -> None:
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 9_000:
         pytest.skip("this machine allows fewer files")
-    done = subprocess.run(
-        [sys.executable, "-c", FILES, str(soft), str(hard)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == [str(then), str(then)]
+    done = subprocess.run([sys.executable, "-c", FILES], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["9000 9000", "8192 8192", "1000 1000"]

@@ -20,6 +20,7 @@ MARK = "qz7x"
 LONG = 2 * LONGEST_TEXT
 MOST_REPLY_BYTES = LONGEST_TEXT
 USUAL = {"query": QUESTION, "url": "https://site.example/", "q": QUESTION, "input": QUESTION, "format": "json"}
+NESTED = ("input", "messages", "tools", "web_search_options", "urls")
 FIELDS = sorted({field for model in Lenient.__subclasses__() for field in model.model_fields})
 
 
@@ -48,7 +49,8 @@ def _requests() -> Iterator[tuple[str, dict[str, Any]]]:
                 yield f"/v1/tools/{tool.name}", {**usual, field: value}
     for row in COMPATIBLE:
         for field in FIELDS if "POST" in row.methods else ():
-            for value in _values():
+            text, *others = _values()
+            for value in (text, *others) if field in NESTED else (text, [text]):
                 yield row.paths[0], {**USUAL, field: value}
 
 
