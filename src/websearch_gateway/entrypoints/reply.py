@@ -25,7 +25,6 @@ from websearch_gateway.results import (
     CachedAnswer,
     CheckedClaim,
     CheckedClaims,
-    Citation,
     DocsHit,
     DocsSearchResponse,
     DocsSites,
@@ -194,7 +193,12 @@ def fit_answer(response: A, tokens: int) -> A:
     text, _ = opening(response.text, room * 2 // 3)
     fields: dict[str, Any] = {"text": text, "citations": (), "sources": ()}
     left = room - OWN_WARNING - size_of(whole.model_copy(update=fields))
-    citations = first_fitting(left, _citations_of(response, len(text)))
+    cited = [
+        one.model_copy(update={"spans": tuple(span for span in one.spans if span.end_index <= len(text))})
+        for one in response.citations
+        if one.end_index <= len(text)
+    ]
+    citations = first_fitting(left, cited)
     left -= size_of([one.model_dump(mode="json", by_alias=True) for one in citations])
     placed = {one.url for one in citations}
     unplaced = [
@@ -227,15 +231,6 @@ def _first_of(response: R, field: str, tokens: int, warning: str) -> R:
         return response
     warnings = getattr(response, "warnings", ())
     return response.model_copy(update=with_warning({field: tuple(kept)}, warnings, warning.format(cut)))
-
-
-def _citations_of(response: SearchResponse, length: int) -> list[Citation]:
-    """The citations in the first `length` characters of the text, without their later places."""
-    return [
-        one.model_copy(update={"spans": tuple(span for span in one.spans if span.end_index <= length)})
-        for one in response.citations
-        if one.end_index <= length
-    ]
 
 
 def first_fitting(room: int, parts: Sequence[T], *, around: int = 1) -> list[T]:
@@ -394,17 +389,7 @@ MOST_OF_URL = 200
 
 def windows(pages: Iterable[PageContent]) -> tuple[PageWindow, ...]:
     """Several pages in one result."""
-    return tuple(
-        PageWindow(
-            url=page.url,
-            title=page.title,
-            page_content=page.page_content,
-            next_offset=page.next_offset,
-            total_chars=page.total_chars,
-            error=page.error,
-        )
-        for page in pages
-    )
+    return tuple(PageWindow(**{name: getattr(page, name) for name in PageWindow.model_fields}) for page in pages)
 
 
 async def read_fitting(gateway: Gateway, urls: Sequence[str], caller: Caller, max_chars: int) -> list[PageContent]:
