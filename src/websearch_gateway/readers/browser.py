@@ -145,19 +145,14 @@ class Browser:
         return self._running
 
     async def _start(self, program: str) -> Running:
-        from tenacity import AsyncRetrying, stop_after_attempt, wait_exponential
-
-        last_attempt = stop_after_attempt(1 + self._retries)
-        attempts = AsyncRetrying(
-            stop=lambda state: self._closed or last_attempt(state),
-            wait=wait_exponential(multiplier=self._backoff_seconds),
-            sleep=self._sleep,
-            reraise=True,
-        )
-        try:
-            return await attempts(launch, program)
-        except Exception as error:  # the boundary to another process: a dying driver raises exactly this class
-            raise _without_browser(NO_START) from error
+        for attempt in range(1 + self._retries):
+            try:
+                return await launch(program)
+            except Exception as error:  # the boundary to another process: a dying driver raises exactly this class
+                if self._closed or attempt == self._retries:
+                    raise _without_browser(NO_START) from error
+            await self._sleep(self._backoff_seconds * 2**attempt)
+        raise _without_browser(NO_START)
 
     def _retire(self) -> None:
         """Close the browser; the next page starts another one."""

@@ -19,6 +19,7 @@ from websearch_gateway.readers.formats.pdf_tables import BROKEN, Segment, Sheet,
 from websearch_gateway.readers.formats.rendering import MAX_MARKDOWN
 
 T = TypeVar("T")
+Piece = TypeVar("Piece", Word, Segment)
 
 _UNBROKEN = dict.fromkeys(map(ord, BROKEN), "-")
 
@@ -131,7 +132,7 @@ def _margin_lines(page: Sheet) -> dict[tuple[str, int], list[Word]]:
     upper = [word for word in page.words if word.y > (1 - MARGIN) * page.height]
     lower = [word for word in page.words if word.y < MARGIN * page.height]
     for line in (*list(lines(upper))[:MOST_MARGIN_LINES], *list(lines(lower))[-MOST_MARGIN_LINES:]):
-        text = " ".join(word.text for word in sorted(line))
+        text = " ".join(word.text for word in line)
         marks[_NUMBER.sub("#", text), round(line[0].y / 4)] = line
     return marks
 
@@ -221,13 +222,11 @@ class Block(NamedTuple):
 def blocks(sheet: Sheet) -> list[Block]:
     """The blocks of a page in reading order."""
     tables, words = ruled(sheet.words, sheet.lines)
-    found = [
-        block for leaf in _ordered([*tables, *_segments(words)], 0) for block in _leaf_blocks(sorted(leaf, key=_place))
-    ]
+    found = [block for leaf in _ordered([*tables, *_segments(words)], 0) for block in _leaf_blocks(leaf)]
     return [*found, Block(sheet.turned, 1.0)] if sheet.turned else found
 
 
-def _place(segment: Segment) -> tuple[float, float]:
+def _place(segment: Word | Segment) -> tuple[float, float]:
     return -segment.y, segment.x0
 
 
@@ -235,7 +234,7 @@ def _segments(words: Sequence[Word]) -> list[Segment]:
     segments: list[Segment] = []
     for line in lines(words):
         run: list[Word] = []
-        for word in sorted(line):
+        for word in line:
             if run:
                 # The text of a list item may stand far behind its mark.
                 wide = 3.5 if len(run) == 1 and _LIST_MARK.fullmatch(run[0].text) else WIDE_GAP
@@ -249,16 +248,18 @@ def _segments(words: Sequence[Word]) -> list[Segment]:
     return segments
 
 
-def lines(words: Sequence[Word]) -> Iterator[list[Word]]:
-    """The words by their lines, from top to bottom."""
-    line: list[Word] = []
-    for word in sorted(words, key=lambda one: (-one.y, one.x0)):
-        if line and line[0].y - word.y > SAME_LINE * max(line[0].size, word.size):
-            yield line
-            line = []
-        line.append(word)
+def lines(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """The words, or parts of lines, by their lines, from top to bottom; a table is a line of its own."""
+    line: list[Piece] = []
+    for one in sorted(pieces, key=_place):
+        if line:
+            is_below = line[0].y - one.y > SAME_LINE * max(line[0].size, one.size)
+            if is_below or one.rows or line[0].rows:
+                yield sorted(line)
+                line = []
+        line.append(one)
     if line:
-        yield line
+        yield sorted(line)
 
 
 def _segment(run: Sequence[Word]) -> Segment:
@@ -335,7 +336,7 @@ def _is_prose(side: Sequence[Segment]) -> bool:
 
 def _leaf_blocks(segments: Sequence[Segment]) -> Iterator[Block]:
     """The blocks of one column, from top to bottom."""
-    rows = _rows(segments)
+    rows = list(lines(segments))
     at = 0
     right = max((one.x1 for one in segments if not one.rows), default=0.0)
     for start, end, cells in aligned([row if not row[0].rows else row[:1] for row in rows]):
@@ -343,17 +344,6 @@ def _leaf_blocks(segments: Sequence[Segment]) -> Iterator[Block]:
         yield Block("", 0.0, rows=cells)
         at = end
     yield from _paragraphs(rows[at:], right)
-
-
-def _rows(segments: Iterable[Segment]) -> list[list[Segment]]:
-    rows: list[list[Segment]] = []
-    for one in segments:
-        same = rows and not one.rows and not rows[-1][0].rows
-        if same and rows[-1][0].y - one.y <= SAME_LINE * max(one.size, rows[-1][0].size):
-            rows[-1].append(one)
-        else:
-            rows.append([one])
-    return [sorted(row) for row in rows]
 
 
 def _paragraphs(rows: Sequence[Sequence[Segment]], right: float) -> Iterator[Block]:

@@ -29,6 +29,7 @@ class Word(NamedTuple):
     y: float
     size: float
     text: str
+    rows: tuple[()] = ()
 
 
 class Line(NamedTuple):

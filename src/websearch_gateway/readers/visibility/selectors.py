@@ -394,7 +394,8 @@ class Contents:
         self.with_attribute: defaultdict[str, list[HtmlElement]] = defaultdict(list)
         for element in self.elements:
             self.with_tag[element.tag].append(element)
-            for name in element.attrib:
+            names = element.keys()
+            for name in names:
                 self.with_attribute[name].append(element)
         self.classes = {value: ["." + name for name in value.split()] for value in self.values("class")}
 
