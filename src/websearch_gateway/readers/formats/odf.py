@@ -13,7 +13,7 @@ from typing import Any
 
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.package import Package, encrypted, workbook
-from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of
+from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
 
 MOST_REPEATED = 1_000
 """The most columns and rows that a repeated cell or row stands for: programs repeat empty ones up to the last row."""
@@ -180,7 +180,7 @@ class _Reader:
             builder = Builder()
             note = self.notes[len(written)]
             self.blocks(() if note is None else note, builder)
-            written.append(f"[^{len(written) + 1}]: {markdown_of(builder)}".replace("\n", "\n    ").rstrip())
+            written.append(note_of(len(written) + 1, builder))
         return "\n\n".join(written)
 
 
@@ -211,22 +211,18 @@ def odp(package: Package, body: bytes) -> Extracted:
         words = "" if title is None else " ".join(" ".join(title.itertext()).split())
         builder.text(builder.block("h2"), words or f"Slide {number}")
         notes = page.find(f"{_PRESENTATION}notes")
-        reader.blocks(_in_order([one for one in frames if one is not title and one is not notes]), builder)
+        rest = [one for one in frames if one is not title and one is not notes]
+        # From top to bottom, if all places are known and in one unit.
+        places = [[_LENGTH.fullmatch(one.get(f"{_SVG}{axis}", "")) for axis in ("y", "x")] for one in rest]
+        keys = [(float(y[1]), float(x[1])) for y, x in places if y and x and y[2] == x[2]]
+        order = sorted(range(len(rest)), key=keys.__getitem__) if len(keys) == len(rest) else range(len(rest))
+        reader.blocks([rest[at] for at in order], builder)
         if notes is not None and "".join("".join(one.itertext()) for one in notes.iter(f"{_TEXT}p")).strip():
             builder.text(builder.block("h3"), "Notes")
             reader.blocks(
                 [one for one in notes.iter(f"{_DRAW}frame") if one.get(f"{_PRESENTATION}class") == "notes"], builder
             )
     return Extracted(_title(package) or builder.first_heading(), markdown_of(builder), None)
-
-
-def _in_order(frames: list[Any]) -> list[Any]:
-    """The frames of a slide from top to bottom, if all places are known."""
-    places = [[_LENGTH.fullmatch(one.get(f"{_SVG}{axis}", "")) for axis in ("y", "x")] for one in frames]
-    if not all(y and x and y[2] == x[2] for y, x in places):
-        return frames
-    keys = [(float(y[1]), float(x[1])) for y, x in places if y and x]
-    return [frames[at] for at in sorted(range(len(frames)), key=lambda at: keys[at])]
 
 
 def ods(package: Package, body: bytes) -> Extracted:

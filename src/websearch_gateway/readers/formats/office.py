@@ -13,7 +13,7 @@ from typing import Any
 
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.package import A, Package, embedded, picture, write_embedded
-from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, markdown_of
+from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, markdown_of, note_of
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -162,7 +162,7 @@ class _Reader:
             builder = Builder()
             if name in roots[kind]:
                 self.blocks(roots[kind][name], builder)
-            written.append(f"[^{number}]: {markdown_of(builder)}".replace("\n", "\n    ").rstrip())
+            written.append(note_of(number, builder))
         return "\n\n".join(written)
 
 
@@ -268,79 +268,63 @@ _DEEPEST = 50
 Place = tuple[int, int]
 
 
-@dataclass(slots=True)
-class _Slides:
-    """Reads the slides of one presentation."""
-
-    package: Package
-
-    def write(self, part: str, number: int, builder: Builder) -> bool:
-        """Write a slide; returns whether it is shown."""
-        root = self.package.xml(part)
-        tree = root.find(f"{_P}cSld/{_P}spTree") if root is not None else None
-        if root is None or tree is None:
-            return True
-        if root.get("show") in ("0", "false"):
-            return False
-        shapes = list(_shapes(tree))
-        title = next((one for one in shapes if _placeholder(one) in _TITLES), None)
-        words = "" if title is None else " ".join(_words(title).split())
-        builder.text(builder.block("h2"), words or f"Slide {number}")
-        relations = self.package.relations(part)
-        rest = [one for one in shapes if one is not title and _placeholder(one) not in _REPEATED]
-        places: list[Place] = []  # from top to bottom; a shape whose place is unknown stays behind the one before it
-        for one in rest:
-            places.append(_place(one) or (places[-1] if places else (0, 0)))
-        for at in sorted(range(len(rest)), key=lambda at: (places[at], at)):
-            self._shape(rest[at], relations, builder)
-        self._notes(relations, builder)
-        return True
-
-    def _shape(self, shape: Any, relations: dict[str, tuple[str, str]], builder: Builder) -> None:
-        table = next(shape.iter(f"{A}tbl"), None)
-        if table is not None:
-            builder.table(_rows(table), lambda cell, inner: _paragraphs(cell, inner, is_list=False))
-            return
-        found = list(embedded(shape, relations))
-        for kind, part in found:
-            write_embedded(self.package, kind, part, builder)
-        if shape.tag in (f"{_P}pic", f"{_P}graphicFrame") and not found and (name := picture(shape, relations)):
-            builder.text(builder.block("p"), name)
-        body = shape.find(f"{_P}txBody")
-        if body is not None:
-            kind = _placeholder(shape)
-            several = len(body.findall(f"{A}p")) > 1
-            _paragraphs(body, builder, is_list=several and kind in ("body", "obj"))
-
-    def _notes(self, relations: dict[str, tuple[str, str]], builder: Builder) -> None:
-        part = next((target for kind, target in relations.values() if kind == "notesSlide"), "")
-        root = self.package.xml(part) if part else None
-        bodies = [
-            one.find(f"{_P}txBody")
-            for one in (root.iter(f"{_P}sp") if root is not None else ())
-            if _placeholder(one) not in _REPEATED
-        ]
-        written = [one for one in bodies if one is not None and _words(one).strip()]
-        if written:
-            builder.text(builder.block("h3"), "Notes")
-        for body in written:
-            _paragraphs(body, builder, is_list=False)
-
-
 def pptx(package: Package) -> Extracted:
     """A presentation without its hidden slides and the headers and footers of its slides."""
     part = package.related("", "officeDocument") or "ppt/presentation.xml"
     root = package.xml(part)
     relations = package.relations(part)
     named = [one.get(f"{_R}id", "") for one in root.iter(f"{_P}sldId")] if root is not None else []
-    slides, builder, hidden = _Slides(package), Builder(), 0
+    builder, hidden = Builder(), 0
     for number, name in enumerate(dict.fromkeys(named[:MOST_SLIDES]), 1):
-        hidden += not slides.write(relations.get(name, ("", ""))[1], number, builder)
+        slide = relations.get(name, ("", ""))[1]
+        root = package.xml(slide)
+        tree = root.find(f"{_P}cSld/{_P}spTree") if root is not None else None
+        if root is not None and root.get("show") in ("0", "false"):
+            hidden += 1
+        elif tree is not None:
+            _write_slide(package, slide, tree, number, builder)
     warnings = (HIDDEN.format(hidden),) if hidden else ()
     title = package.title()
     if title.casefold() in ("", "powerpoint presentation"):
         title = builder.first_heading()
     return Extracted(title, markdown_of(builder), None, warnings)
+
+
+def _write_slide(package: Package, part: str, tree: Any, number: int, builder: Builder) -> None:
+    shapes = list(_shapes(tree))
+    title = next((one for one in shapes if _placeholder(one) in _TITLES), None)
+    words = "" if title is None else " ".join(_words(title).split())
+    builder.text(builder.block("h2"), words or f"Slide {number}")
+    rest = [one for one in shapes if one is not title and _placeholder(one) not in _REPEATED]
+    places: list[Place] = []  # from top to bottom; a shape whose place is unknown stays behind the one before it
+    for one in rest:
+        places.append(_place(one) or (places[-1] if places else (0, 0)))
+    for at in sorted(range(len(rest)), key=lambda at: (places[at], at)):
+        _write_shape(package, rest[at], package.relations(part), builder)
+    notes = package.xml(package.related(part, "notesSlide"))
+    found = () if notes is None else notes.iter(f"{_P}sp")
+    bodies = [one.find(f"{_P}txBody") for one in found if _placeholder(one) not in _REPEATED]
+    written = [one for one in bodies if one is not None and _words(one).strip()]
+    if written:
+        builder.text(builder.block("h3"), "Notes")
+    for body in written:
+        _paragraphs(body, builder, is_list=False)
+
+
+def _write_shape(package: Package, shape: Any, relations: dict[str, tuple[str, str]], builder: Builder) -> None:
+    table = next(shape.iter(f"{A}tbl"), None)
+    if table is not None:
+        builder.table(_rows(table), lambda cell, inner: _paragraphs(cell, inner, is_list=False))
+        return
+    found = list(embedded(shape, relations))
+    for kind, part in found:
+        write_embedded(package, kind, part, builder)
+    if shape.tag in (f"{_P}pic", f"{_P}graphicFrame") and not found and (name := picture(shape, relations)):
+        builder.text(builder.block("p"), name)
+    body = shape.find(f"{_P}txBody")
+    if body is not None:
+        is_list = len(body.findall(f"{A}p")) > 1 and _placeholder(shape) in ("body", "obj")
+        _paragraphs(body, builder, is_list=is_list)
 
 
 def _shapes(tree: Any, depth: int = 0) -> Iterator[Any]:
@@ -376,9 +360,8 @@ def _rows(table: Any) -> Iterator[list[Cell]]:
         for cell in row.iterchildren(f"{A}tc"):
             if cell.get("hMerge") in ("1", "true"):
                 continue
-            span = cell.get("gridSpan", "1")
             above = "above" if cell.get("vMerge") in ("1", "true") else ""
-            cells.append((cell, int(span) if span.isdecimal() and len(span) < 4 else 1, above))
+            cells.append((cell, _number(cell.get("gridSpan", ""), 1), above))
         yield cells
 
 
@@ -395,8 +378,7 @@ def _paragraphs(body: Any, builder: Builder, *, is_list: bool) -> None:
         runs = list(_runs(element))
         if not any(text.strip() for text, _ in runs):
             continue
-        depth = int(level) if level.isdecimal() and len(level) < 3 else 0
-        block = builder.block("p") if plain else builder.item(depth, is_ordered=numbered)
+        block = builder.block("p") if plain else builder.item(_number(level, 0), is_ordered=numbered)
         builder.texts(block, runs)
 
 

@@ -240,6 +240,11 @@ def markdown_of(builder: Builder) -> str:
     return render.to_markdown(builder.root, "", bullet="*")
 
 
+def note_of(number: int, builder: Builder) -> str:
+    """A footnote, whose further lines are indented."""
+    return f"[^{number}]: {markdown_of(builder)}".replace("\n", "\n    ").rstrip()
+
+
 MAX_MARKDOWN = 2_000_000
 """The most characters of a page's Markdown, since several copies are in memory at once."""
 

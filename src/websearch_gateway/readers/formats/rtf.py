@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of
+from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
 
 DEEPEST = 500
 """The deepest group that is read."""
@@ -287,7 +287,7 @@ def rtf(body: bytes, url: str, charset: str) -> Extracted:
     for number, texts in enumerate(reader.notes, 1):
         builder = Builder()
         _fill(texts, builder)
-        parts.append(f"[^{number}]: {markdown_of(builder)}")
+        parts.append(note_of(number, builder))
     title = _TITLE.search(body)
     words = title[1].decode(reader.codepage, "replace").strip() if title else ""
     return Extracted(words or reader.builder.first_heading(), "\n\n".join(parts).strip(), None)
