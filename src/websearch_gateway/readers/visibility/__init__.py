@@ -364,7 +364,7 @@ def text_chars(element: HtmlElement) -> int:
 
 
 def _chars(text: str) -> int:
-    return len("".join(text.split()))
+    return len(text) - sum(map(text.count, " \n\t\r\xa0"))
 
 
 def _reads_like_orders(element: HtmlElement) -> bool:
