@@ -177,6 +177,15 @@ async def test_the_section_with_the_words_of_the_query_in_its_heading_is_shown_f
     assert rest in found.content
 
 
+async def test_the_first_result_goes_on_with_the_text_after_its_chunk(docs, ranker):
+    id_ = await version(docs)
+    text = "## Pausing\n\nTo pause a task, write this:" + " It takes a moment." * 40
+    await commit(docs, id_, page(f"{BASE}a.html", text, "```\npause(task)\n```", title="Guide"))
+    (found,) = await ranker.search("pausing", None, await docs.versions())
+    assert found.content.startswith("## Pausing")
+    assert found.content.endswith("```\npause(task)\n```")
+
+
 async def test_the_beginning_of_a_section_is_shown_if_only_a_later_chunk_of_it_is_found(docs, ranker):
     id_ = await version(docs)
     texts = ("## Pausing\n\nHalt it at first.", "Then wait for long.", "Then wait for seconds until the tasks end.")

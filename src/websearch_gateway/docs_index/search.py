@@ -71,8 +71,9 @@ LEAST_SHOWN, TOKENS_A_SECTION = 3, 300
 MOST_TITLES = 0.15
 """The most of a reply that is for the titles of further results."""
 
-LEAST_TEXT, ENOUGH_TEXT = 40, 150
-"""A result with fewer tokens of text is named only. One with fewer than enough gets the next text of its page."""
+LEAST_TEXT, ENOUGH_TEXT, ENOUGH_FIRST = 40, 150, 450
+"""A result with fewer tokens of text is named only. One with fewer than enough, which is more for the first one, gets
+the next text of its page."""
 
 MOST_COMPARED = 3
 """The most chunks found of a page that are considered for showing."""
@@ -333,7 +334,7 @@ def _parts(chunk: Chunk) -> list[tuple[int, int, int]]:
 def _fit(db: Database, found: Sequence[_Candidate], query: Query, most: int) -> tuple[list[DocsHit], list[DocsMore]]:
     """The first results with their texts, cut where they are long, and the titles of the others."""
     count = _most_shown(most)
-    shown = [_extended(db, one) for one in found[:count]]
+    shown = [_extended(db, one, ENOUGH_TEXT if rank else ENOUGH_FIRST) for rank, one in enumerate(found[:count])]
     long = [one for one in shown if one.names or estimate_tokens(one.hit.content) >= LEAST_TEXT]
     told = long if len(long) >= LEAST_SHOWN else shown
     rest = [_more(one.hit) for one in (*shown, *found[count:]) if one not in told]
@@ -352,12 +353,12 @@ def _fit(db: Database, found: Sequence[_Candidate], query: Query, most: int) -> 
     return results, rest[: sum(cost <= left for cost in costs)]
 
 
-def _extended(db: Database, one: _Candidate) -> _Candidate:
+def _extended(db: Database, one: _Candidate, enough: int) -> _Candidate:
     """A candidate without link addresses, from its section on. A short one is given the next text of its page, the last
     of a page the text before it.
     """
     text = without_links(one.chunk.content[one.start or 0 :])
-    if estimate_tokens(text) < ENOUGH_TEXT:
+    if estimate_tokens(text) < enough:
         page_id, place = one.chunk.page_id, one.chunk.ordinal
         if after := page_chunks(db, page_id, place + 1, place + 2):
             text = "\n\n".join([text, *_texts(after)])
@@ -377,7 +378,13 @@ def _cut_to_share(one: _Candidate, terms: Sequence[str], share: int) -> str:
     if cost <= share:
         return text
     room = share * estimate_tokens(text) // cost - 1
-    return excerpt(text, terms, room, one.names) if one.start is None or not one.names else excerpt(text, (), room)
+    own = without_links(one.chunk.content[one.start or 0 :])
+    is_whole = text.startswith(own) and estimate_tokens(own) <= room  # without the text after it
+    return (
+        excerpt(text, (), room)
+        if is_whole or (one.names and one.start is not None)
+        else excerpt(text, terms, room, one.names)
+    )
 
 
 def _more(hit: DocsHit) -> DocsMore:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import string
 import time
 import zlib
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -43,23 +42,8 @@ MOST_COUNTED = 1_000
 """A word in so many chunks is not counted further."""
 
 
-class Rows(Protocol):
-    """The result of a statement."""
-
-    @property
-    def rowcount(self) -> int:
-        """The number of changed rows."""
-        ...
-
-    def fetchone(self) -> Any:
-        """The next row; None at the end."""
-        ...
-
-    def fetchall(self) -> list[Any]:
-        """All remaining rows."""
-        ...
-
-    def __iter__(self) -> Iterator[Any]: ...
+Rows = Any
+"""A cursor, as PEP 249 has it: `rowcount`, `fetchone()`, `fetchall()`, and it iterates over its rows."""
 
 
 class Database(Protocol):
@@ -278,14 +262,6 @@ _WORD = re.compile(r"[^\W_]++")
 _RUN = re.compile(r"\w++")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _COMPOUND_CHARS = range(3, 81)
-_SHAPES = "".join(
-    "a" if one.islower() else "A" if one.isupper() else "?" if one in f"?_{string.digits}" else " "
-    for one in map(chr, range(128))
-).encode() + bytes(128)
-"""The class of each ASCII character: a lower case, A upper case, ? other characters of a word, blank the rest.
-
-Characters beyond ASCII are encoded as ? first.
-"""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -307,21 +283,9 @@ def index_row(title: str, headings: tuple[str, ...], content: str) -> tuple[str,
 
 def _compounds(text: str) -> Iterator[str]:
     """The camelCase words of a text, each once, in order."""
-    shapes = text.encode("ascii", "replace").translate(_SHAPES)
-    places = sorted({place for hump in (b"aA", b"AAa") for place in _runs_with(hump, shapes)})
-    words = (word for start, end in places for word in _RUN.findall(text, start, end))
-    for word in dict.fromkeys(words):
+    for word in dict.fromkeys(_RUN.findall(text)):
         if len(word) in _COMPOUND_CHARS and _HUMP.search(word):
             yield word
-
-
-def _runs_with(hump: bytes, shapes: bytes) -> Iterator[tuple[int, int]]:
-    """The runs without a blank that contain `hump`, as (start, end)."""
-    end = 0
-    while (at := shapes.find(hump, end)) >= 0:
-        end = shapes.find(b" ", at)
-        end = len(shapes) if end < 0 else end
-        yield shapes.rfind(b" ", 0, at) + 1, end
 
 
 def without_targets(markdown: str) -> str:

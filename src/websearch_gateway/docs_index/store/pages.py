@@ -183,6 +183,12 @@ def stored_rows(db: Database, url_id: int) -> Stored:
     return found
 
 
+def index_texts(db: Database) -> None:
+    """Put all texts into an empty index."""
+    for (url_id,) in db.execute("SELECT url_id FROM pages").fetchall():
+        db.index_text(list(stored_rows(db, url_id).values()))
+
+
 def _put_page(db: Database, task: UrlTask, page: PreparedPage, now: float) -> int:
     draft, body = page.draft, page.body_hash
     if db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,)).fetchone() is None:

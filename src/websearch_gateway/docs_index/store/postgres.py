@@ -34,7 +34,7 @@ from websearch_gateway.docs_index.store.database import (
     rarest,
 )
 from websearch_gateway.docs_index.store.docs import SqlDocs
-from websearch_gateway.docs_index.store.pages import stored_rows
+from websearch_gateway.docs_index.store.pages import index_texts
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.sql import CONNECTION, migration, quieten
 from websearch_gateway.text.tokens import words
@@ -95,8 +95,7 @@ def _index_texts_again(connection: Connection) -> None:
     """The words are stemmed as SQLite stems them, and counted: a minute for 30,000 chunks."""
     db = PostgresDatabase(connection, None)
     connection.execute("ALTER TABLE chunks ADD COLUMN length integer NOT NULL DEFAULT 0")
-    for (url_id,) in connection.execute("SELECT url_id FROM pages").fetchall():
-        db.index_text(list(stored_rows(db, url_id).values()))
+    index_texts(db)
 
 
 MIGRATIONS: tuple[str | Callable[[Connection], None], ...] = (

@@ -63,8 +63,7 @@ def _index_texts_again(connection: sqlite3.Connection) -> None:
     """The text index rows of Chinese, Japanese and Korean have changed; ten seconds for 30,000 chunks."""
     db = SqliteDatabase(connection)
     connection.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
-    for (url_id,) in connection.execute("SELECT url_id FROM pages").fetchall():
-        db.index_text(list(pages.stored_rows(db, url_id).values()))
+    pages.index_texts(db)
 
 
 MIGRATIONS: tuple[Step, ...] = (_FIRST, _COUNTED, _index_texts_again, RANKED, DEATHS, LEFT_OUT)
