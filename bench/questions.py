@@ -23,11 +23,10 @@ from typing import Any
 from bench.quotes import quotes
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app import Gateway, open_gateway
-from websearch_gateway.cache.pages import BlobCache, Similarity, Subject
+from websearch_gateway.cache.pages import Similarity, Subject
 from websearch_gateway.embedders.local import StaticEmbedder, encode
 from websearch_gateway.models import Deadline, Hit, PassagesRequest, SearchQuery
 from websearch_gateway.settings import load_settings
-from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.text.passages import ANSWERS, bm25, cut, select
 from websearch_gateway.text.tokens import query_terms, tokens_of_each
 
@@ -87,11 +86,11 @@ async def _asked(
 
 async def _found_first(paragraphs: list[dict[str, Any]]) -> int:
     """The number of questions whose right paragraph is ranked first."""
-    similarity = Similarity(StaticEmbedder(), BlobCache(MemoryState()))
+    similarity = Similarity(StaticEmbedder())
     texts = {str(place): paragraph["text"] for place, paragraph in enumerate(paragraphs)}
     tokens = tokens_of_each(texts.values())
     asked = [(place, q) for place, one in enumerate(paragraphs) for q, _ in _questions({"paragraphs": [one]})]
-    near = (await similarity.compare(Subject("", texts), [q for _, q in asked], Deadline.after(60))).similarities
+    near = (await similarity.compare(Subject(texts), [q for _, q in asked], Deadline.after(60))).similarities
     return sum(
         select(query_terms(q), tokens, [near[q].get(one) for one in texts], weight=similarity.weight, most=1)[0][0]
         == place

@@ -90,6 +90,9 @@ class ResultKind(Generic[R]):
 class ResultCache(Generic[R]):
     """Results in memory and in the state. It identifies a question by its words and parameters.
 
+    During an outage of the state it serves the entries in memory. What it reads from the state is validated, since that
+    is untrusted.
+
     Args:
         kind: the kind of results.
         lifetimes: how long results are served.
@@ -108,31 +111,54 @@ class ResultCache(Generic[R]):
         orderer: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        from cachetools import TLRUCache
+
         self.kind = kind
         self.scope = scope
-        self._made_by = () if orderer is None else (orderer,)
         self.lifetimes = lifetimes
         self.clock = clock
-        self._results = ResultStore(state, kind.model, kind.recalled, most_in_memory=kind.most_in_memory, clock=clock)
+        self._state = state
+        self._made_by = () if orderer is None else (orderer,)
+        self._entry = _Entry[kind.model]  # type: ignore[name-defined]
+        self._best_effort = BestEffort("Answers are cached in this process only")
+        self._empty: Callable[[], TLRUCache[str, _Held[R]]] = partial(
+            TLRUCache, kind.most_in_memory, lambda _, held, __: max(held.entry.expires, held.entry.stale_until), clock
+        )
+        self._memory = self._empty()
 
     def __len__(self) -> int:
         """The number of results in memory."""
-        return len(self._results)
+        return len(self._memory)
 
     def key(self, query: SearchQuery, caller: Caller) -> str:
         """The state key of the result: equal for calls that may share it. Ignores letter case."""
         user = caller.user if self.scope == "user" else None
         return f"{self.kind.prefix}{digest(query, user, *self._made_by).hex()}"
 
+    def in_memory(self) -> Mapping[str, int]:
+        """The number of entries in this process's memory, by kind."""
+        return {self.kind.name: len(self)}
+
+    def forget(self) -> None:
+        """Drop the entries in memory. Results of reads in flight are not kept in memory either."""
+        self._memory = self._empty()
+
     def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
         """The fresh result to the same words if it is in this process's memory."""
-        return self._results.recent(self.key(query, caller)) if self.lifetimes.ttl > 0 else None
+        return self._recent(self.key(query, caller)) if self.lifetimes.ttl > 0 else None
 
     async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
         """The fresh result, free of charge and marked with `cache` and its age; None if there is none."""
         if (seconds := self.lifetimes.fresh(query, self.clock())) <= 0:
             return None
-        return await self._results.get(self.key(query, caller), seconds)
+        key = self.key(query, caller)
+        if known := self._recent(key):
+            return known
+        entry = await self._fetch(key)
+        if entry and entry.expires <= self.clock() and not entry.stopgap:
+            entry = await self._fetch(_stopgap_key(key))
+        now = self.clock()
+        return self._served(entry) if entry and now < entry.expires <= now + seconds else None
 
     async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
         """An older result to the same words, for use after every upstream has failed, marked `cache="stale"`.
@@ -142,23 +168,33 @@ class ResultCache(Generic[R]):
         now = self.clock()
         if (seconds := self.lifetimes.stale(query, now)) <= 0:
             return None
-        oldest = self.lifetimes.fresh(query, now) + seconds
-        if (served := await self._results.stale(self.key(query, caller), oldest)) is None:
+        entry = await self._usable(self.key(query, caller), self.lifetimes.fresh(query, now) + seconds)
+        if entry is None:
             return None
+        served = self._served(entry)
         return served._replace(response=served.response.model_copy(update={"cache": "stale"}))
 
     async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
         """Keep a valid result. A `stopgap` lives for at most STOPGAP_SECONDS and never replaces a better result."""
-        if (seconds := self.seconds_fresh(query, response, stopgap=stopgap)) > 0:
-            await self._results.put(
-                self.key(query, caller),
-                response,
-                seconds,
-                self.lifetimes.stale(query, self.clock()),
-                question=query.text,
-                cost_usd=_cost_of(response),
-                stopgap=stopgap,
-            )
+        seconds, kept = self.seconds_fresh(query, response, stopgap=stopgap), self.kind.recalled(response)
+        if seconds <= 0 or kept is None:
+            return
+        key, stale_seconds = self.key(query, caller), self.lifetimes.stale(query, self.clock())
+        if stopgap and (known := await self._usable(key)) and not known.stopgap:
+            key, stale_seconds = _stopgap_key(key), 0.0
+        now = self.clock()
+        entry = self._entry(
+            stored=now,
+            question=question_name(query.text),
+            expires=now + seconds,
+            stale_until=now + seconds + stale_seconds,
+            cost_usd=min(_cost_of(response), _MOST_USD),
+            stopgap=stopgap,
+            response=kept,
+        )
+        self._memory[key] = _Held(entry, now + CHECK_SECONDS)
+        value = entry.model_dump_json(by_alias=True).encode()
+        await self._best_effort(lambda: self._state.put(key, value, seconds + stale_seconds), None)
 
     def seconds_fresh(self, query: SearchQuery, response: R, *, stopgap: bool = False) -> float:
         """How long `put` keeps a result fresh (seconds); 0 if it does not keep it."""
@@ -167,13 +203,48 @@ class ResultCache(Generic[R]):
         seconds = self.lifetimes.fresh(query, self.clock())
         return min(seconds, STOPGAP_SECONDS) if stopgap else seconds
 
-    def in_memory(self) -> Mapping[str, int]:
-        """The number of entries in this process's memory, by kind."""
-        return {self.kind.name: len(self._results)}
+    def _recent(self, key: str) -> Served[R] | None:
+        now = self.clock()
+        for one in (key, _stopgap_key(key)):
+            if (held := self._memory.get(one)) and now < min(held.entry.expires, held.trusted_until):
+                return self._served(held.entry)
+        return None
 
-    def forget(self) -> None:
-        """Drop the entries in memory."""
-        self._results.forget()
+    async def _usable(self, key: str, longest_seconds: float = math.inf) -> _Entry[R] | None:
+        """The entry, fresh or stale, unless it is too old to be served at all."""
+        now, held = self.clock(), self._memory.get(key)
+        entry = held.entry if held and now < held.trusted_until else await self._fetch(key)
+        if entry is None or now >= max(entry.expires, entry.stale_until) or now - entry.stored > longest_seconds:
+            return None
+        return entry
+
+    def _served(self, entry: _Entry[R]) -> Served[R]:
+        age = max(0.0, self.clock() - entry.stored)
+        response = entry.response.model_copy(update={"age_seconds": round(age, 1)})
+        _log.debug("cache hit: %s, %.0f s old", type(response).__name__, age)
+        return Served(response, entry.cost_usd, age_seconds=age)
+
+    async def _fetch(self, key: str) -> _Entry[R] | None:
+        """The entry in the state, from this or another process; in an outage the one in memory."""
+        memory = self._memory
+        failed: bytes | None = b""
+        stored = await self._best_effort(lambda: self._state.get(key), failed, seconds=None)
+        now, held = self.clock(), memory.get(key)
+        if stored == failed and held is not None:
+            known: _Entry[R] = held.entry
+            memory[key] = _Held(known, now + OUTAGE_SECONDS)
+            return known
+        memory.pop(key, None)
+        try:
+            entry: _Entry[R] = self._entry.model_validate_json(stored or b"")
+        except ValidationError:
+            return None
+        is_valid = entry.stored <= now + CLOCK_SKEW_SECONDS and entry.stored <= entry.expires <= entry.stale_until
+        if not is_valid or (kept := self.kind.recalled(entry.response)) is None:
+            return None
+        entry = entry.model_copy(update={"response": kept})
+        memory[key] = _Held(entry, now + CHECK_SECONDS)
+        return entry
 
 
 def variant(*parameters: object) -> str:
@@ -397,136 +468,3 @@ def question_name(text: str) -> str:
 def _stopgap_key(key: str) -> str:
     """The key of a stopgap whose main key holds a better, stale result."""
     return f"{key}-stopgap"
-
-
-class ResultStore(Generic[R]):
-    """Results by state key. During an outage of the state it serves the entries in memory.
-
-    Args:
-        model: the type of the results.
-        as_served: gives the form in which a result is served again, or None if it must not be. Applied on writes, and
-            on reads from the state, which is untrusted.
-        most_in_memory: the most results to keep in memory.
-        clock: seconds since the epoch, the same in all processes.
-    """
-
-    def __init__(
-        self,
-        state: State,
-        model: type[R],
-        as_served: Callable[[R], R | None],
-        *,
-        most_in_memory: int,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        from cachetools import TLRUCache
-
-        self._state = state
-        self._entry = _Entry[model]  # type: ignore[valid-type]
-        self._as_served = as_served
-        self._clock = clock
-        self._best_effort = BestEffort("Answers are cached in this process only")
-        self._empty: Callable[[], TLRUCache[str, _Held[R]]] = partial(
-            TLRUCache, most_in_memory, lambda _, held, __: max(held.entry.expires, held.entry.stale_until), clock
-        )
-        self._memory = self._empty()
-
-    def __len__(self) -> int:
-        """The number of results in memory."""
-        return len(self._memory)
-
-    def forget(self) -> None:
-        """Drop the entries in memory. Results of reads in flight are not kept in memory either."""
-        self._memory = self._empty()
-
-    def recent(self, key: str) -> Served[R] | None:
-        """The fresh result in memory, found without a call to the state."""
-        now = self._clock()
-        for one in (key, _stopgap_key(key)):
-            if (held := self._memory.get(one)) and now < min(held.entry.expires, held.trusted_until):
-                return self._served(held.entry)
-        return None
-
-    async def get(self, key: str, longest_seconds: float) -> Served[R] | None:
-        """The fresh result; None if absent, or if it claims to live longer than `longest_seconds` from now."""
-        if known := self.recent(key):
-            return known
-        entry = await self._fetch(key)
-        if entry and entry.expires <= self._clock() and not entry.stopgap:
-            entry = await self._fetch(_stopgap_key(key))
-        now = self._clock()
-        return self._served(entry) if entry and now < entry.expires <= now + longest_seconds else None
-
-    async def stale(self, key: str, longest_seconds: float) -> Served[R] | None:
-        """The result, fresh or not, if it is not older than `longest_seconds` and was stored to be served stale."""
-        entry = await self._usable(key, longest_seconds)
-        return self._served(entry) if entry else None
-
-    async def put(
-        self,
-        key: str,
-        response: R,
-        ttl_seconds: float,
-        stale_seconds: float,
-        *,
-        question: str,
-        cost_usd: float,
-        stopgap: bool = False,
-    ) -> None:
-        """Keep a result: fresh for `ttl_seconds`, then stale for `stale_seconds`. `question` is its question.
-
-        A `stopgap` never replaces a better result that may still be served.
-        """
-        if (kept := self._as_served(response)) is None:
-            return
-        if stopgap and (known := await self._usable(key)) and not known.stopgap:
-            key, stale_seconds = _stopgap_key(key), 0.0
-        now = self._clock()
-        entry = self._entry(
-            stored=now,
-            question=question_name(question),
-            expires=now + ttl_seconds,
-            stale_until=now + ttl_seconds + stale_seconds,
-            cost_usd=min(cost_usd, _MOST_USD),
-            stopgap=stopgap,
-            response=kept,
-        )
-        self._memory[key] = _Held(entry, now + CHECK_SECONDS)
-        value = entry.model_dump_json(by_alias=True).encode()
-        await self._best_effort(lambda: self._state.put(key, value, ttl_seconds + stale_seconds), None)
-
-    async def _usable(self, key: str, longest_seconds: float = math.inf) -> _Entry[R] | None:
-        """The entry, fresh or stale, unless it is too old to be served at all."""
-        now, held = self._clock(), self._memory.get(key)
-        entry = held.entry if held and now < held.trusted_until else await self._fetch(key)
-        if entry is None or now >= max(entry.expires, entry.stale_until) or now - entry.stored > longest_seconds:
-            return None
-        return entry
-
-    def _served(self, entry: _Entry[R]) -> Served[R]:
-        age = max(0.0, self._clock() - entry.stored)
-        response = entry.response.model_copy(update={"age_seconds": round(age, 1)})
-        _log.debug("cache hit: %s, %.0f s old", type(response).__name__, age)
-        return Served(response, entry.cost_usd, age_seconds=age)
-
-    async def _fetch(self, key: str) -> _Entry[R] | None:
-        """The entry in the state, from this or another process; in an outage the one in memory."""
-        memory = self._memory
-        failed: bytes | None = b""
-        stored = await self._best_effort(lambda: self._state.get(key), failed, seconds=None)
-        now, held = self._clock(), memory.get(key)
-        if stored == failed and held is not None:
-            known: _Entry[R] = held.entry
-            memory[key] = _Held(known, now + OUTAGE_SECONDS)
-            return known
-        memory.pop(key, None)
-        try:
-            entry: _Entry[R] = self._entry.model_validate_json(stored or b"")
-        except ValidationError:
-            return None
-        is_valid = entry.stored <= now + CLOCK_SKEW_SECONDS and entry.stored <= entry.expires <= entry.stale_until
-        if not is_valid or (kept := self._as_served(entry.response)) is None:
-            return None
-        entry = entry.model_copy(update={"response": kept})
-        memory[key] = _Held(entry, now + CHECK_SECONDS)
-        return entry
