@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         AsyncClient,
         AsyncCollectionReference,
         AsyncDocumentReference,
-        AsyncWriteBatch,
         DocumentSnapshot,
     )
 
@@ -47,8 +46,23 @@ _LOCATION = re.compile(r"(?P<project>[a-z0-9][a-z0-9.:-]{0,99})(?:/(?P<prefix>[A
 _DOCUMENTS_PER_PAGE = 32
 
 
+_TRIES = 20
+_CLAIM_SECONDS = 3600.0  # the life of a claim document; competing requests time out long before
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A counter right after an addition; `until` is its expiry (seconds since the epoch)."""
+
+    count: int
+    until: float
+    incarnation: int
+
+
 class FirestoreState(TimedState):
     """A State in the collections `PREFIX_KIND` of a project. Uses the machine's Application Default Credentials.
+
+    Repeats only writes that lost a race; gRPC itself repeats requests that never left this process.
 
     Args:
         clock: seconds since the epoch, the same in all processes.
@@ -67,8 +81,8 @@ class FirestoreState(TimedState):
     ) -> None:
         timeouts = Timeouts("Firestore", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
         super().__init__(timeouts, clock)
-        self._client = FirestoreClient(project, prefix)
-        self._counters = FirestoreCounters(self._client, clock)
+        self._project, self._prefix = project, prefix
+        self._opening: asyncio.Task[AsyncClient] | None = None
 
     @classmethod
     def from_location(cls, location: str) -> FirestoreState:
@@ -98,13 +112,18 @@ class FirestoreState(TimedState):
             yield entry
 
     async def _disconnect(self) -> None:
-        await self._client.close()
+        if self._opening is None:
+            return
+        await asyncio.wait({self._opening})
+        if not self._opening.exception():
+            # The library has no public method for this.
+            await self._opening.result()._firestore_api.transport.close()
 
     def _expiry(self, ttl: float | None) -> float:
         return math.inf if ttl is None else self._clock() + ttl
 
     async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
-        return await self._timeouts.run(self._counters.add, key, amount, self._expiry(ttl))
+        return await self._timeouts.run(self._add, key, amount, self._expiry(ttl))
 
     async def _get(self, key: str) -> bytes | None:
         record = await self._live(key)
@@ -115,18 +134,16 @@ class FirestoreState(TimedState):
             await self._delete(key)
             return
         record = Record(key, value, expires=expires, incarnation=new_incarnation())
-        batch = await self._client.batch()
-        batch.set(await self._client.document(key), fields_of(record))
-        await batch.commit(retry=contention())
+        await (await self._document(key)).set(fields_of(record), retry=contention())
 
     async def _delete(self, key: str) -> bool:
         from google.api_core.exceptions import NotFound
 
         if await self._live(key) is None:
             return False
-        client = await self._client.opened()
+        client = await self._opened()
         batch = client.batch()
-        batch.delete(await self._client.document(key), option=client.write_option(exists=True))
+        batch.delete(await self._document(key), option=client.write_option(exists=True))
         try:
             await batch.commit(retry=contention())
         except NotFound:  # another process was faster
@@ -150,15 +167,86 @@ class FirestoreState(TimedState):
     async def _page(self, kind: str, start: str, end: str) -> Sequence[DocumentSnapshot[Any]]:
         from google.cloud.firestore import FieldFilter
 
-        query = (await self._client.collection(kind)).where(filter=FieldFilter("key", ">=", start))
+        query = (await self._collection(kind)).where(filter=FieldFilter("key", ">=", start))
         query = query.where(filter=FieldFilter("key", "<", end)).order_by("key").limit(_DOCUMENTS_PER_PAGE)
         return await query.get(retry=None)
 
     async def _live(self, key: str) -> Record | None:
         """The record of a key; None if expired. Checks the expiry, since Firestore deletes up to a day late."""
-        document = await self._client.document(key)
+        document = await self._document(key)
         record = record_of((await document.get(retry=None)).to_dict())
         return record if record and record.expires > self._clock() else None
+
+    async def _add(self, key: str, amount: int, expires: float) -> int:
+        """Add and return the new value; `expires` applies only if this addition starts the counter.
+
+        Raises:
+            StateUnavailable: other processes won the race on every attempt.
+        """
+        fresh = Record(key, count=amount, expires=expires, incarnation=new_incarnation())
+        for _ in range(_TRIES):
+            counted = await self._increment(key, amount)
+            if counted is not None and counted.until > self._clock():
+                return counted.count
+            if await self._start(fresh, counted):
+                return amount
+        raise StateUnavailable("Too many processes add to one counter.")
+
+    async def _increment(self, key: str, amount: int) -> _Counted | None:
+        """Add to the existing counter; None if it does not exist."""
+        from google.api_core.exceptions import NotFound
+        from google.cloud.firestore import Increment
+
+        document = await self._document(key)
+        transforms = {"count": Increment(amount), "incarnation": Increment(0), "until": Increment(0)}
+        try:
+            result = await document.update(transforms, retry=contention())
+        except NotFound:
+            return None
+        if not result.transform_results:  # an emulator, where several processes may read the same count
+            record = record_of((await document.get(retry=None)).to_dict())
+            if record is None:
+                return None
+            return _Counted(record.count, record.expires if record.counts else 0.0, record.incarnation)
+        # The library sends transforms in the order of their fields' names.
+        count, incarnation, until = (
+            float(value.double_value or value.integer_value) for value in result.transform_results
+        )
+        return _Counted(int(count), until, int(incarnation))
+
+    async def _start(self, fresh: Record, ended: _Counted | None) -> bool:
+        """Start a counter, perhaps in place of an expired one or a value; False if another process was faster.
+
+        Only one process can create the counter, or the claim document of one that ended, and the batch is atomic. (A
+        precondition on the last update time would also work, but emulators ignore it.)
+        """
+        from google.api_core.exceptions import AlreadyExists
+
+        batch, document = (await self._opened()).batch(), await self._document(fresh.key)
+        if ended is None:
+            batch.create(document, fields_of(fresh))
+        else:
+            claim = await self._document(fresh.key, f"~{ended.incarnation}~end")
+            batch.create(claim, {"expiresAt": moment(self._clock() + _CLAIM_SECONDS)})
+            batch.set(document, fields_of(fresh))
+        try:
+            await batch.commit(retry=contention())
+        except AlreadyExists:
+            return False
+        return True
+
+    async def _document(self, key: str, suffix: str = "") -> AsyncDocumentReference:
+        """The document of an entry; with a suffix, a further document of the entry, in the same collection."""
+        return (await self._collection(kind_of(key))).document(document_id(key) + suffix)
+
+    async def _collection(self, kind: str) -> AsyncCollectionReference:
+        return (await self._opened()).collection(f"{self._prefix}_{kind}")
+
+    async def _opened(self) -> AsyncClient:
+        """The library's client. If a caller stops waiting, opening it continues for the next caller."""
+        if self._opening is None or (self._opening.done() and self._opening.exception()):
+            self._opening = asyncio.create_task(asyncio.to_thread(_open, self._project))
+        return await asyncio.shield(self._opening)
 
 
 def _value(record: Record) -> bytes:
@@ -175,107 +263,6 @@ async def merged(streams: Sequence[AsyncIterator[StateEntry]]) -> AsyncIterator[
             del heads[first]
         else:
             heads[first] = following
-
-
-_TRIES = 20
-_CLAIM_SECONDS = 3600.0  # the life of a claim document; competing requests time out long before
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """A counter right after an addition; `until` is its expiry (seconds since the epoch)."""
-
-    count: int
-    until: float
-    incarnation: int
-
-
-class FirestoreCounters:
-    """The verb `add`.
-
-    Args:
-        clock: seconds since the epoch, the same in all processes.
-    """
-
-    def __init__(self, client: FirestoreClient, clock: Callable[[], float]) -> None:
-        self._client = client
-        self._clock = clock
-
-    async def add(self, key: str, amount: int, expires: float) -> int:
-        """Add and return the new value; `expires` applies only if this addition starts the counter.
-
-        Raises:
-            StateUnavailable: other processes won the race on every attempt.
-        """
-        fresh = Record(key, count=amount, expires=expires, incarnation=new_incarnation())
-        for _ in range(_TRIES):
-            counted = await self._increment(key, amount)
-            if counted is None:
-                started = await self._create(fresh)
-            elif counted.until > self._clock():
-                return counted.count
-            else:
-                started = await self._replace(counted.incarnation, fresh)
-            if started:
-                return amount
-        raise StateUnavailable("Too many processes add to one counter.")
-
-    async def _increment(self, key: str, amount: int) -> _Counted | None:
-        """Add to the existing counter; None if it does not exist."""
-        from google.api_core.exceptions import NotFound
-        from google.cloud.firestore import Increment
-
-        document = await self._client.document(key)
-        transforms = {"count": Increment(amount), "incarnation": Increment(0), "until": Increment(0)}
-        try:
-            result = await document.update(transforms, retry=contention())
-        except NotFound:
-            return None
-        if not result.transform_results:  # an emulator, where several processes may read the same count
-            record = record_of((await document.get(retry=None)).to_dict())
-            if record is None:
-                return None
-            return _Counted(record.count, record.expires if record.counts else 0.0, record.incarnation)
-        # The library sends transforms in the order of their fields' names.
-        count, incarnation, until = (_number(value) for value in result.transform_results)
-        return _Counted(int(count), until, int(incarnation))
-
-    async def _create(self, fresh: Record) -> bool:
-        """Create a counter; False if another process was faster."""
-        batch = await self._client.batch()
-        batch.create(await self._client.document(fresh.key), fields_of(fresh))
-        return await self._is_first(batch.commit(retry=contention()))
-
-    async def _replace(self, incarnation: int, fresh: Record) -> bool:
-        """Start a counter in place of an expired one or a value; False if another process was faster.
-
-        Only one process can create the claim document, and the batch is atomic. (A precondition on the last update time
-        would also work, but emulators ignore it.)
-        """
-        batch = await self._claim(fresh.key, f"~{incarnation}~end")
-        batch.set(await self._client.document(fresh.key), fields_of(fresh))
-        return await self._is_first(batch.commit(retry=contention()))
-
-    async def _claim(self, key: str, suffix: str) -> AsyncWriteBatch:
-        """A batch that fails as a whole if another process has already claimed it."""
-        batch = await self._client.batch()
-        expires = moment(self._clock() + _CLAIM_SECONDS)
-        batch.create(await self._client.document(key, suffix), {"expiresAt": expires})
-        return batch
-
-    async def _is_first(self, commit: Any) -> bool:
-        """Run a commit that creates a document; False if another process has created it."""
-        from google.api_core.exceptions import AlreadyExists
-
-        try:
-            await commit
-        except AlreadyExists:
-            return False
-        return True
-
-
-def _number(value: Any) -> float:
-    return float(value.double_value or value.integer_value)
 
 
 KINDS = ("cache", "doctor", "known", "ledger", "limit", "page")
@@ -381,49 +368,6 @@ def contention() -> AsyncRetry:
     from google.api_core.retry import AsyncRetry, if_exception_type
 
     return AsyncRetry(if_exception_type(Aborted), initial=0.02, maximum=0.5)
-
-
-class FirestoreClient:
-    """Collections and documents of one prefix. Belongs to one event loop.
-
-    Retries only writes that lost a race; gRPC itself repeats requests that never left this process.
-
-    Args:
-        project: the Google Cloud project.
-        prefix: the beginning of the names of our collections.
-    """
-
-    def __init__(self, project: str, prefix: str) -> None:
-        self._project = project
-        self._prefix = prefix
-        self._opening: asyncio.Task[AsyncClient] | None = None
-
-    async def collection(self, kind: str) -> AsyncCollectionReference:
-        """The collection with the entries of a kind."""
-        return (await self.opened()).collection(f"{self._prefix}_{kind}")
-
-    async def document(self, key: str, suffix: str = "") -> AsyncDocumentReference:
-        """The document of an entry; with a suffix, a further document of the entry, in the same collection."""
-        return (await self.collection(kind_of(key))).document(document_id(key) + suffix)
-
-    async def batch(self) -> AsyncWriteBatch:
-        """A new batch of writes, which is atomic."""
-        return (await self.opened()).batch()
-
-    async def opened(self) -> AsyncClient:
-        """The library's client. If a caller stops waiting, opening it continues for the next caller."""
-        if self._opening is None or (self._opening.done() and self._opening.exception()):
-            self._opening = asyncio.create_task(asyncio.to_thread(_open, self._project))
-        return await asyncio.shield(self._opening)
-
-    async def close(self) -> None:
-        """Close the connection, if there is one."""
-        if self._opening is None:
-            return
-        await asyncio.wait({self._opening})
-        if not self._opening.exception():
-            client = self._opening.result()
-            await client._firestore_api.transport.close()  # the library has no public method for this
 
 
 def _open(project: str) -> AsyncClient:
