@@ -112,6 +112,7 @@ Url = Annotated[str, BeforeValidator(_without_slash), AfterValidator(_web_addres
 OptionalUrl = Annotated[Url | None, BeforeValidator(_blank_is_unset)]
 Quota = Annotated[str, AfterValidator(_quota)]
 Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Duration = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Budget = Annotated[Usd | None, BeforeValidator(_none_is_no_limit)]
 
 
@@ -231,8 +232,8 @@ class Behaviour(SettingsGroup):
     search_deadline_seconds: float = Field(
         15.0, gt=0, allow_inf_nan=False, description="The time limit of a whole search."
     )
-    fallback_hedge_seconds: float = Field(
-        9.0, ge=0, allow_inf_nan=False, description="After how long raw search starts beside a slow answer engine."
+    fallback_hedge_seconds: Duration = Field(
+        9.0, description="After how long raw search starts beside a slow answer engine."
     )
     request_timeout_ms: int = Field(
         20000,
@@ -354,10 +355,8 @@ class Storage(SettingsGroup):
         description="`sqlite:///PATH` (default: state.db in DATA_DIR), `memory://`, `firestore://PROJECT/PREFIX` or "
         "`postgresql://…`.",
     )
-    docs_refresh_hours: float = Field(
+    docs_refresh_hours: Duration = Field(
         0.0,
-        ge=0,
-        allow_inf_nan=False,
         description="How often `serve` looks for documentation whose refresh is due (1 to 45 days after the last one, "
         "depending on how much had changed); 0 for never.",
     )
@@ -379,19 +378,13 @@ class Storage(SettingsGroup):
         description="The largest size of the state's file (MB), without its log; the least recently used pages "
         "and answers are deleted first. For `sqlite://` and `memory://`.",
     )
-    cache_ttl_seconds: float = Field(
+    cache_ttl_seconds: Duration = Field(
         300.0,
-        ge=0,
-        allow_inf_nan=False,
         description="How long the cache serves results about changing subjects (news, prices ...); 0 turns it off.",
     )
-    cache_long_ttl_seconds: float = Field(
-        3_600.0, ge=0, allow_inf_nan=False, description="How long the cache serves all other results."
-    )
-    stale_if_error_seconds: float = Field(
+    cache_long_ttl_seconds: Duration = Field(3_600.0, description="How long the cache serves all other results.")
+    stale_if_error_seconds: Duration = Field(
         86_400.0,
-        ge=0,
-        allow_inf_nan=False,
         description="How much longer answers, results and pages may be served when every upstream, or the page's site, "
         "fails; never for changing subjects.",
     )
