@@ -14,7 +14,7 @@ import gzip
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ from websearch_gateway.embedders.local import encode
 from websearch_gateway.text.candidates import Document, candidates
 from websearch_gateway.text.ranking import (
     BIASES,
-    Gate,
+    GATE,
+    WEIGHTS,
     Question,
     Signals,
     gate_values,
@@ -45,7 +46,7 @@ ENGLISH = 3.0
 HELD = 0.5
 """The strength of the regularisation of the gate."""
 
-LEAST = {"en": 0.25}
+LEAST = {"en": 0.4}
 LEAST_ELSEWHERE = -0.45
 """The log odds that count as an answer; the printed biases are those for 0."""
 
@@ -54,21 +55,20 @@ Numbers = NDArray[np.float64]
 
 @dataclass
 class Case:
-    """The signals of the sentences of some pages, and which of them hold the known answer; `own` if a page is right."""
+    """The signals of the sentences of some pages, and which of them hold the known answer; `own` if a page is right.
+
+    `matrix` has a row for each sentence with a column for each weight of the ranking; `gates` are the values of the
+    gate if the sentence is the best one.
+    """
 
     pages: str
     language: str
     fold: int
     own: bool
-    sentences: list[Signals]
+    matrix: Numbers
+    gates: Numbers
     right: Numbers
-    found: int
     is_hopeless: bool
-
-    @property
-    def matrix(self) -> Numbers:
-        """A row for each sentence."""
-        return np.array(self.sentences, dtype=np.float64)
 
 
 def folds(sets: Sequence[Sequence[dict[str, Any]]]) -> dict[str, int]:
@@ -103,7 +103,15 @@ def _case(kind: str, fold: int, own: bool, text: str, answers: Sequence[str], do
     read = signals(question, found, encode)
     right = np.array([float(own and any(answer in found[at].text for answer in answers)) for at in read])
     hopeless = not read or lacks_kind(question, read.values())
-    return Case(kind, question.language, fold, own, list(read.values()), right, len(found), hopeless)
+    gates = [gate_values(question, found[at], one) for at, one in read.items()]
+    return Case(
+        kind, question.language, fold, own, _table(read.values(), WEIGHTS), _table(gates, GATE), right, hopeless
+    )
+
+
+def _table(values: Iterable[Signals], names: Signals) -> Numbers:
+    """A row for each sentence, and a column for each name."""
+    return np.array([[one.get(name, 0.0) for name in names] for one in values], dtype=np.float64)
 
 
 def _title(article: dict[str, Any]) -> str:
@@ -148,7 +156,7 @@ class Fitted:
         answered = np.array([float(case.own) for case in judged])
         counted = np.array([ENGLISH if case.language == "en" else 1.0 for case in judged])
         spread = read.std(0)
-        spread[len(Gate._fields) :] = 1.0
+        spread[len(GATE) :] = 1.0
         read /= spread
         weights = np.zeros(read.shape[1])
         held = np.array([HELD] * (len(weights) - 1) + [0.001])
@@ -157,9 +165,9 @@ class Fitted:
             bent = (read * (counted * likely * (1 - likely))[:, None]).T @ read + np.diag(held)
             weights += np.linalg.solve(bent, read.T @ (counted * (answered - likely)) - held * weights)
         weights /= spread
-        own = zip(BIASES, (weights[len(Gate._fields) : -1] + weights[-1]).tolist(), strict=True)
+        own = zip(BIASES, (weights[len(GATE) : -1] + weights[-1]).tolist(), strict=True)
         biases = {one: round(bias - LEAST.get(one, LEAST_ELSEWHERE), 1) for one, bias in own}
-        return cls(weights[: len(Gate._fields)], float(weights[-1]) - LEAST_ELSEWHERE, biases)
+        return cls(weights[: len(GATE)], float(weights[-1]) - LEAST_ELSEWHERE, biases)
 
     def answers(self, case: Case, ranking: Numbers) -> bool:
         """Whether the best sentence of a case answers."""
@@ -170,8 +178,8 @@ class Fitted:
 
 def values_of(case: Case, ranking: Numbers) -> Numbers:
     """The values of the gate for a case."""
-    best = case.sentences[int((case.matrix @ ranking).argmax())]
-    return np.array(gate_values(case.found, best))
+    values: Numbers = case.gates[int((case.matrix @ ranking).argmax())]
+    return values
 
 
 def validated(every: Sequence[Case]) -> Iterator[str]:
@@ -186,7 +194,7 @@ def validated(every: Sequence[Case]) -> Iterator[str]:
             figures = counted.setdefault(case.pages, Counter())
             figures["own" if case.own else "strangers"] += 1
             if case.own:
-                figures["first"] += bool(case.sentences) and bool(case.right[(case.matrix @ ranking).argmax()])
+                figures["first"] += bool(len(case.right)) and bool(case.right[(case.matrix @ ranking).argmax()])
             figures["hedged"] += case.own and not answers
             figures["answered"] += answers and not case.own
     for pages, figures in counted.items():
@@ -212,8 +220,8 @@ def main() -> None:
         print(line)
     ranking = fit_ranking(every)
     gate = Fitted.fit(every, ranking)
-    print(Signals(*ranking.round(1).tolist()))
-    print(Gate(*gate.weights.round(1).tolist()), round(gate.bias, 1), gate.biases)
+    print(dict(zip(WEIGHTS, ranking.round(1).tolist(), strict=True)))
+    print(dict(zip(GATE, gate.weights.round(1).tolist(), strict=True)), round(gate.bias, 1), gate.biases)
 
 
 if __name__ == "__main__":

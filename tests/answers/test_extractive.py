@@ -16,6 +16,8 @@ from websearch_gateway.text.notes import NO_ANSWER, nearest
 from websearch_gateway.text.urls import strip_trackers
 
 QUESTION = SearchQuery("How tall is the Eiffel tower?")
+TWO = SearchQuery("How tall is the Eiffel tower, and how old?")
+THREE = SearchQuery("How tall is the Eiffel tower, how old and how heavy?")
 
 
 def hit(name: str, snippet: str = "", content: str | None = None) -> Hit:
@@ -68,14 +70,12 @@ def test_it_is_a_composer() -> None:
 
 def test_every_sentence_is_followed_by_the_mark_of_its_page() -> None:
     found = answer(
-        QUESTION,
+        TWO,
         [hit("a"), hit("b")],
-        page("a", "The Eiffel tower is 330 metres tall. Bread is nice."),
-        page("b", "No building was as tall as the Eiffel tower."),
+        page("a", "The Eiffel tower is 330 metres tall."),
+        page("b", "The Eiffel tower is 137 years old. Bread is nice."),
     )
-    assert found.text == (
-        "The Eiffel tower is 330 metres tall. [1]\n\nNo building was as tall as the Eiffel tower. [2]"
-    )
+    assert found.text == ("The Eiffel tower is 330 metres tall. [1]\n\nThe Eiffel tower is 137 years old. [2]")
     assert [(found.text[span.start : span.end], span.url, span.title) for span in found.spans] == [
         ("[1]", "https://a.example/page", "Page of a"),
         ("[2]", "https://b.example/page", "Page of b"),
@@ -104,16 +104,16 @@ def test_marks_count_the_cited_pages_by_first_use() -> None:
 def test_the_settled_citations_are_the_sentences_and_their_ranks_the_marks() -> None:
     """The promise of the whole gateway: each citation's snippet is the sentence that it supports."""
     found = answer(
-        QUESTION,
+        TWO,
         [hit("a"), hit("b")],
         page("a", "The Eiffel tower is 330 metres tall in the U.S."),
-        page("b", "- Eiffel tower: as tall as 81 floors"),
+        page("b", "- Eiffel tower: 137 years old"),
     )
-    settled = finalize(QUESTION, found, responded_at=datetime.now(UTC))
+    settled = finalize(TWO, found, responded_at=datetime.now(UTC))
     assert settled.text == found.text
     assert {(cited.rank, cited.text_snippet) for cited in settled.citations} == {
         (1, "The Eiffel tower is 330 metres tall in the U.S."),
-        (2, "Eiffel tower: as tall as 81 floors"),
+        (2, "Eiffel tower: 137 years old"),
     }
     assert all(settled.text[c.start_index : c.end_index] == f"[{c.rank}]" for c in settled.citations)
     assert settled.warnings == ()
@@ -123,13 +123,13 @@ def test_two_links_to_one_page_share_its_number() -> None:
     """Finalize merges them into one citation, so with two numbers the marks would not be the ranks."""
     texts = {
         "https://a.example/page?utm_source=brave": "The Eiffel tower is 330 metres tall.",
-        "https://a.example/page": "Tall antennas made the Eiffel tower grow in 2022.",
-        "https://b.example/page": "No building was as tall as the Eiffel tower.",
+        "https://a.example/page": "The Eiffel tower is 7,300 tonnes heavy.",
+        "https://b.example/page": "The Eiffel tower is 137 years old.",
     }
     hits = [Hit(url, "", "", "brave") for url in texts]
-    found = compose(QUESTION, hits, {url: Page(url, url, "", text) for url, text in texts.items()}, encode=encode)
+    found = compose(THREE, hits, {url: Page(url, url, "", text) for url, text in texts.items()}, encode=encode)
     assert len(found.spans) == 3
-    settled = finalize(QUESTION, found, responded_at=datetime.now(UTC))
+    settled = finalize(THREE, found, responded_at=datetime.now(UTC))
     ranks = {cited.url: f"[{cited.rank}]" for cited in settled.citations}
     assert len(ranks) == 2
     assert [found.text[span.start : span.end] for span in found.spans] == [

@@ -14,7 +14,7 @@ from websearch_gateway.sandbox import Sandbox, key_of
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 ANN = Caller("ann")
-TOWER = "How tall is the Eiffel Tower?"
+TOWER = "When was the Eiffel Tower built?"
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from websearch_gateway.ports import MOST_RERANKED
 from websearch_gateway.text.candidates import DANGLING, PRONOUN, Candidate, Document, candidates
 from websearch_gateway.text.chunk import PDF, at_page, page_of
 from websearch_gateway.text.notes import nearest, no_answer
-from websearch_gateway.text.ranking import Question, Ranked, rank
+from websearch_gateway.text.passages import inverse_document_frequency
+from websearch_gateway.text.ranking import Question, Ranked, rank, terms_in
 from websearch_gateway.text.sanitise import without_orders
 from websearch_gateway.text.tokens import query_terms
 from websearch_gateway.text.urls import canonical, host
@@ -21,12 +22,8 @@ if TYPE_CHECKING:
     from websearch_gateway.text.ranking import Encode
 
 
-MAX_ANSWER = 800
-"""Characters of an answer, citation marks included."""
-
-MAX_PAGE = 200_000
-"""The most characters of a page that are read; a warning names the pages that were cut."""
-
+MAX_ANSWER = 800  # characters of an answer, citation marks included
+MAX_PAGE = 200_000  # the most characters of a page that are read; a warning names the pages that were cut
 MAX_EFFORT = 800_000
 """The effort limit for all pages together, so that an answer takes less than a second for any pages: a character counts
 one, the end of a line or sentence `END_EFFORT` more. Five pages of 60,000 characters use two thirds."""
@@ -42,8 +39,7 @@ TOO_LONG = "Very long; only the first {:,} of {:,} characters were read"
 
 _END = re.compile(r"[\n.!?…؟۔。！？｡]")
 _BETWEEN = "\n\n"
-LONGEST_HEDGE = 80
-"""Characters of an answer reserved for the line that says that no page answers."""
+LONGEST_HEDGE = 80  # characters of an answer reserved for the line that says that no page answers
 _LONGEST_MARK = len(" [99]" + _BETWEEN)
 
 
@@ -159,15 +155,10 @@ def _cited(hedge: str, evidence: Sequence[Evidence], sources: Sequence[_Source])
         text += f"{_BETWEEN if text else ''}{sentence.text} "
         start = len(text)
         text += f"[{number}]"
-        spans.append(
-            Span(_url(source, sentence.text), source.document.title, start, len(text), sentence.text, "verbatim")
-        )
+        page = page_of(source.document.markdown, sentence.text) if source.is_pdf else None
+        url = at_page(source.url, page)
+        spans.append(Span(url, source.document.title, start, len(text), sentence.text, "verbatim"))
     return text, tuple(spans)
-
-
-def _url(source: _Source, sentence: str) -> str:
-    """The address of a source; of a PDF that of the page with a sentence."""
-    return at_page(source.url, page_of(source.document.markdown, sentence)) if source.is_pdf else source.url
 
 
 def _warnings(sources: Iterable[_Source]) -> tuple[str, ...]:
@@ -179,26 +170,14 @@ def _warnings(sources: Iterable[_Source]) -> tuple[str, ...]:
     return tuple(f"{fault}: {', '.join(dict.fromkeys(names))}." for fault, names in hosts.items())
 
 
-CLOSE = 3.5
-"""The largest distance in score from the best sentence at which another one is also quoted."""
+CLOSE = 1.2
+"""The largest distance in score from the best sentence at which another one with a further word is also quoted."""
 
-MOST = 4
-"""The most sentences of an answer, besides those that they point at."""
+FAR, GAIN = 3.5, 0.25
+"""The same for one that adds at least this share of the question's words, in which rarer words weigh more."""
 
-NEAREST = 3
-"""The same if none probably answers."""
-
-_ANTECEDENT = 3
-"""The largest distance, in sentences, at which to look for the noun that a pronoun refers to."""
-
-RIVAL = 1
-"""A further sentence may have this many words of the question less than the best one."""
-
-NEAR_PASSAGE = 0.5
-"""A further sentence comes from a passage with at least this part of the score of the best one's."""
-
-SAME = 0.75
-"""Two sentences are duplicates if they share this part of the words of the shorter one."""
+_ANTECEDENT = 3  # the largest distance, in sentences, at which to look for the noun that a pronoun refers to
+NEAR_PASSAGE = 0.5  # a further sentence comes from a passage with at least this part of the score of the best one's
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,21 +224,20 @@ def find_evidence(
     """
     question, found, ranked = _ranked(query, documents, encode)
     ranked = _preferring(ranked, preferred)
+    order = [at for at in ranked.order if not repeats_question(question, found[at].text)] or ranked.order
     if not ranked.is_near:
         return Findings((), False, question.language)
-    best = ranked.order[0]
-    is_english = question.language == "en"
-    about = [at for at in ranked.order if found[at].passage >= NEAR_PASSAGE * found[best].passage]
-    near = [at for at in about if ranked.scores[at] >= ranked.scores[best] - CLOSE]
+    best = order[0]
+    about = [at for at in order if found[at].passage >= NEAR_PASSAGE * found[best].passage]
+    near = [at for at in about if ranked.scores[at] >= ranked.scores[best] - FAR]
     if ranked.given.isdisjoint(near):
         near += [at for at in about if at in ranked.given][:1]
-    most, room = (MOST, max_characters) if ranked.is_answer else (NEAREST, max_characters - hedge)
-    # In other languages endings and compounds hide too many words of the question to tell what a sentence adds.
-    quotes = _Quotes(question, found, room, overhead, most, strict=is_english and ranked.is_answer)
+    quotes = _Quotes(question, found, max_characters - (0 if ranked.is_answer else hedge), overhead)
     for at in near:
-        quotes.add(found[at], has_kind=at in ranked.given)
+        is_close = ranked.scores[at] >= ranked.scores[best] - CLOSE
+        quotes.add(found[at], 0 if is_close else GAIN, has_kind=at in ranked.given)
     if not quotes.runs:  # better a pronoun without its noun than no quote
-        quotes.take([found[best]])
+        quotes.take([found[best]], has_kind=False)
     first, *others = quotes.runs or [[]]
     read = [first, *sorted(others, key=lambda run: (run[0].document, run[0].order))] if first else []
     told = tuple(Evidence(_joined(run), run[0].document) for run in read)
@@ -282,52 +260,44 @@ def _preferring(ranked: Ranked, preferred: Sequence[int]) -> Ranked:
 
 
 class _Quotes:
-    """The quotes of an answer: runs of neighbouring sentences, none of which begins by pointing at one before it.
+    """The quotes of an answer: runs of neighbouring sentences, none of which begins by pointing at one before it."""
 
-    `strict`: a further sentence must add something.
-    """
-
-    def __init__(
-        self, question: Question, found: Sequence[Candidate], room: int, overhead: int, most: int, *, strict: bool
-    ) -> None:
+    def __init__(self, question: Question, found: Sequence[Candidate], room: int, overhead: int) -> None:
         self.runs: list[list[Candidate]] = []
-        self._question, self._strict = question, strict
+        self._question = question
         self._found = {(one.document, one.order): one for one in found}
-        self._room, self._overhead, self._most, self._quoted = room, overhead, most, 0
+        self._rarity = inverse_document_frequency(question.terms, [dict.fromkeys(one.words, 1) for one in found])
+        self._room, self._overhead = room, overhead
+        self._told: frozenset[str] = frozenset()
+        self._has_kind = False
 
-    def add(self, one: Candidate, *, has_kind: bool) -> None:
-        """Quote a sentence if it says something that nothing before it says, and there is room."""
-        said = [other for run in self.runs for other in run]
-        if self._quoted >= self._most or any(_repeats(one, other) for other in said):
-            return
-        if said and self._strict and not has_kind and not self._adds(one, said):
-            return
-        if (run := self._from_its_noun(one)) is None or repeats_question(self._question, run):
-            return
-        for known_run in self.runs:
-            if known_run[-1] in run:  # its noun is quoted already
-                rest = run[run.index(known_run[-1]) + 1 :]
-                if (cost := sum(1 + len(each.text) for each in rest)) <= self._room:
-                    known_run += rest
-                    self._room -= cost
-                    self._quoted += 1
-                return
-        self.take(run)
+    def add(self, one: Candidate, gain: float, *, has_kind: bool) -> None:
+        """Quote a sentence if there is room, and it is the first, or adds the kind asked for or words of the question.
 
-    def _adds(self, one: Candidate, said: Sequence[Candidate]) -> bool:
-        """Whether it has a word of the question that `said` lacks, or as many as the best one, or goes on from it."""
-        asked, best = set(self._question.terms), self.runs[0][-1]
-        own, known = asked.intersection(one.own), {term for other in said for term in other.own}
-        goes_on = bool(own) and one.before == best.text and bool(DANGLING.match(one.text))
-        return goes_on or bool(own - known) or len(own) >= max(2, len(asked.intersection(best.own)) - RIVAL)
+        A word of the headings adds nothing. `gain` is the share of the question's words that it has to add.
+        """
+        run = self._from_its_noun(one)
+        if run is None:
+            return
+        adds = sum(self._rarity[term] for term in terms_in(self._question, one.own) - self._told)
+        is_enough = adds > 0 and adds >= gain * sum(self._rarity.values())
+        if not self.runs or is_enough or (has_kind and not self._has_kind):
+            self.take(run, has_kind=has_kind)
 
-    def take(self, run: list[Candidate]) -> None:
-        """Quote these neighbours, if there is room."""
-        cost = len(_joined(run)) + self._overhead
-        if cost <= self._room:
-            self.runs.append(run)
-            self._room -= cost
-            self._quoted += 1
+    def take(self, run: list[Candidate], *, has_kind: bool) -> None:
+        """Quote these neighbours, if there is room; a quoted one at their beginning goes on with the others."""
+        known = next((known for known in self.runs if known[-1] in run), [])
+        rest = run[run.index(known[-1]) + 1 :] if known else run
+        cost = len(_joined(rest)) + (1 if known else self._overhead)
+        if cost > self._room:
+            return
+        self._room -= cost
+        self._has_kind |= has_kind
+        self._told |= terms_in(self._question, (token for one in rest for token in (*one.own, *one.above)))
+        if known:
+            known += rest
+        else:
+            self.runs.append(rest)
 
     def _from_its_noun(self, one: Candidate) -> list[Candidate] | None:
         """The sentences from the one that `one` points at, to `one`; None if that is not near."""
@@ -349,11 +319,6 @@ def _joined(run: Sequence[Candidate]) -> str:
     return text
 
 
-def repeats_question(question: Question, run: Sequence[Candidate]) -> bool:
-    """Whether sentences say nothing but the words of the question."""
-    return not set(query_terms(_joined(run), question.language)).difference(question.terms)
-
-
-def _repeats(one: Candidate, other: Candidate) -> bool:
-    own, others = frozenset(one.own), frozenset(other.own)
-    return len(own & others) >= SAME * min(len(own), len(others))
+def repeats_question(question: Question, text: str) -> bool:
+    """Whether a text says nothing but the words of the question."""
+    return not set(query_terms(text, question.language)).difference(question.terms)

@@ -164,7 +164,7 @@ class WebSearch:
         if not hits and found.hits:
             empty = ["This `page` is beyond the last result: try a smaller one."]
         else:
-            empty = [] if hits else [nothing_found(call.query, longer='`freshness` "month" or "year"')]
+            empty = [] if hits else [nothing_found(call.query)]
         outcomes: dict[str, Outcome] = {}
         if hits and reader is not None:
             await call.progress(f"Reading {len(hits)} pages")

@@ -12,12 +12,8 @@ from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines,
 from websearch_gateway.text.passages import bm25
 from websearch_gateway.text.tokens import is_character, tokens_of_each, words
 
-PASSAGES = 12
-"""The number of best passages, of all pages together, that are searched for sentences."""
-
-MAX_SENTENCE = 600
-"""The most characters of a sentence that may be quoted."""
-
+PASSAGES = 12  # the number of best passages, of all pages together, that are searched for sentences
+MAX_SENTENCE = 600  # the most characters of a sentence that may be quoted
 MAX_CAPTION = 12
 """A line of at most this many words without a full stop is a caption, a byline or a cell, not a sentence."""
 
@@ -64,8 +60,7 @@ _EDITORIAL = re.compile(
 _FOOTNOTE = re.compile(r"(?<=[.!?,;\"”’)\]]):\s?\d{1,4}(?:[-–]\d{1,4})?(?:, ?\d{1,4}(?:[-–]\d{1,4})?)*(?![\w:])")
 """The page of a footnote, whose number is gone: `It opened in 1889.:212–219`."""
 
-_LINKED_AT_MOST = 0.6
-"""The share of links in a paragraph; one with more is navigation."""
+_LINKED_AT_MOST = 0.6  # the share of links in a paragraph; one with more is navigation
 _PRIVATE_OR_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
 _QUESTION = re.compile(r"[?？؟;][\"'”’»)\]）」』*_]*$")
 _ENDED = re.compile(r"[.!…。！।؟۔:][\"'”’»)\]）」』*_]*$|[\u0e00-\u0e7f]$")
@@ -253,11 +248,8 @@ def _is_quotable(text: str) -> bool:
     )
 
 
-SHORTEST = 150
-"""The least number of characters of a clause. Shorter ones join the next, since names contain spaces too."""
-
-LONGEST = 300
-"""A sentence of at most this many characters stays whole."""
+SHORTEST = 150  # The least number of characters of a clause. Shorter ones join the next, since names contain spaces too
+LONGEST = 300  # a sentence of at most this many characters stays whole
 
 _UNSTOPPED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff]")
 # Spaces around a number or a foreign name do not end a clause.

@@ -23,17 +23,12 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 from websearch_gateway.text.tokens import STOP_WORDS, fold
 from websearch_gateway.text.urls import find_urls, is_web_address, strip_trackers
 
-LEAST_CHARACTERS = 40
-"""So many characters of data are suspicious."""
-
+LEAST_CHARACTERS = 40  # so many characters of data are suspicious
 MOST_ADDRESSES, MOST_EXAMINED = 1_000, 10_000
 """How many addresses with data one text may give, and how many addresses are examined."""
 
-_LONGEST = 2_000
-"""A longer address is data as a whole: no page needs one."""
-
-_DEEPEST = 3
-"""How often an address may hold another one, or be escaped."""
+_LONGEST = 2_000  # a longer address is data as a whole: no page needs one
+_DEEPEST = 3  # how often an address may hold another one, or be escaped
 
 # The letters that often follow a letter, counted over 63,000 words of web pages in Latin script: 98.5% of their pairs.
 _FOLLOWING = (
@@ -114,8 +109,7 @@ _SEARCH_PAGE = (
     r"|search\.brave\.com|kagi\.com|github\.com|stackoverflow\.com|youtube\.com|arxiv\.org|pubmed\.ncbi\.nlm\.nih\.gov"
     r"|[a-z-]+\.wikipedia\.org|amazon\.[a-z.]{2,6}|npmjs\.com|pypi\.org|crates\.io|reddit\.com)/?[\w/.-]*)\?"
 )
-_LONGEST_SEARCH = 80
-"""Of the words for a search page: 99% of real queries are no longer."""
+_LONGEST_SEARCH = 80  # of the words for a search page: 99% of real queries are no longer
 _SEARCHED = frozenset({"q", "query", "search", "search_query", "term", "k", "keywords"})
 
 

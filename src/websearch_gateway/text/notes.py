@@ -67,29 +67,19 @@ def unreadable_note(code: str, details: Mapping[str, Any] | None, host: str, mes
 UNSEEN_LEFT_OUT = "Text that a reader cannot see was left out"
 """The beginning of the warning of a page that hides text."""
 
-_MOST_NAMED = 3
-"""The domains to name of a list."""
+_MOST_NAMED = 3  # the domains to name of a list
 
 
-def nothing_found(query: SearchQuery, *, longer: str = "a larger `freshnessHours` or none") -> str:
-    """Which filters a search had that found nothing, and what to try. `longer` says how to ask for a longer period."""
-    filters, cures = [], []
-    if query.freshness_hours is not None:
-        usual = " (usual for news)" if query.topic == "news" else ""
-        filters.append(f"the last {in_words(query.freshness_hours * 3600)}{usual}")
-        cures.append(longer)
-    for name, listed in (("includeDomains", query.include_domains), ("excludeDomains", query.exclude_domains)):
+def nothing_found(query: SearchQuery) -> str:
+    """Which filters a search had that found nothing."""
+    filters = [] if query.freshness_hours is None else [f"the last {in_words(query.freshness_hours * 3600)}"]
+    for name, listed in (("only", query.include_domains), ("not", query.exclude_domains)):
         if listed:
-            named = ", ".join(listed[:_MOST_NAMED]) + (", ..." if len(listed) > _MOST_NAMED else "")
-            filters.append(f"{'only' if name == 'includeDomains' else 'not'} {named}")
-            cures.append(f"other `{name}`")
-    for name, code in (("region", query.region), ("language", query.language)):
-        if code:
-            filters.append(f"the {name} {code}")
-            cures.append(f"no `{name}`")
+            filters.append(f"{name} {', '.join(listed[:_MOST_NAMED])}{', ...' if len(listed) > _MOST_NAMED else ''}")
+    filters += [f"the {name} {code}" for name, code in (("region", query.region), ("language", query.language)) if code]
     if not filters:
         return "Nothing was found: try fewer or other words."
-    return f"Nothing was found with these filters: {'; '.join(filters)}. Try {', '.join(cures)}, or other words."
+    return f"Nothing was found with these filters: {'; '.join(filters)}. Try others, or other words."
 
 
 NO_ANSWER = "No page answers this directly."

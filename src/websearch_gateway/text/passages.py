@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise, repeat
 from typing import NamedTuple, TypeVar
 from zlib import crc32
@@ -18,17 +18,12 @@ from websearch_gateway.text.tokens import query_terms, tokens_of_each, words
 
 Key = TypeVar("Key", bound=Hashable)
 
-CANDIDATES = 10
-"""The minimum number of passages to score: their ranks select them, their relevance orders them."""
-
-ANSWERS = 0.5
-"""From this relevance on, a passage more likely answers the query than not."""
-
+CANDIDATES = 10  # the minimum number of passages to score: their ranks select them, their relevance orders them
+ANSWERS = 0.5  # from this relevance on, a passage more likely answers the query than not
 RELEVANT = 0.25
 """The default of SIMILARITY_THRESHOLD, below which a passage is left out of a reply; see `bench/experiments.md`."""
 
-FAR_BEHIND = 20.0
-"""A passage is also left out if its odds are this many times worse than those of the best passage."""
+FAR_BEHIND = 20.0  # a passage is also left out if its odds are this many times worse than those of the best passage
 
 # Fitted on questions over encyclopedia articles: the weights by a softmax over the passages of a page, scale and
 # bias by a logistic regression over the best passage of the page that answers and of others: `bench/experiments.md`.
@@ -135,31 +130,21 @@ def select(
     return sorted(scores.items(), key=lambda scored: -scored[1])[:most]
 
 
-SATURATION = 1.5
-"""BM25's k1: how fast the effect of repeated words saturates."""
-
-LENGTH_WEIGHT = 0.75
-"""BM25's b: how much the length of a passage lowers its score, from 0 (not) to 1 (fully)."""
-
-
-def rank(query: str, passages: Sequence[Passage]) -> list[Passage]:
-    """All `passages`, best first, with scores in 0..1; ties keep their order.
-
-    The score is the share of the best possible BM25 score for this query, so it is comparable between pages: 0 if no
-    word of the query occurs, near 1 if every word occurs often. The headings above a passage count as its text.
-    """
-    scores = score_passages(query_terms(query), passages)
-    scored = [replace(passage, score=score) for passage, score in zip(passages, scores, strict=True)]
-    return sorted(scored, key=lambda passage: -passage.score)
+SATURATION = 1.5  # BM25's k1: how fast the effect of repeated words saturates
+LENGTH_WEIGHT = 0.75  # BM25's b: how much the length of a passage lowers its score, from 0 (not) to 1 (fully)
 
 
 def score_passages(terms: Sequence[str], passages: Sequence[Passage]) -> list[float]:
-    """The score in 0..1 of each passage for the tokens of a query; see `rank`."""
+    """The score in 0..1 of each passage for the tokens of a query: its share of the best possible BM25 score.
+
+    So it is comparable between pages: 0 if no word of the query occurs, near 1 if every word occurs often. The headings
+    above a passage count as its text.
+    """
     return bm25(terms, tokens_of_each(" ".join((*passage.section_path, passage.text)) for passage in passages))
 
 
 def bm25(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
-    """The score in 0..1 of each document, all given as tokens; see `rank`."""
+    """The score in 0..1 of each document, all given as tokens; see `score_passages`."""
     wanted = frozenset(terms)
     counts = [Counter(token for token in document if token in wanted) for document in documents]
     rarity = inverse_document_frequency(terms, counts)
@@ -167,7 +152,7 @@ def bm25(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float
 
 
 def saturated(rarity: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]) -> list[float]:
-    """The score in 0..1 of each document; see `rank`.
+    """The score in 0..1 of each document; see `score_passages`.
 
     Args:
         rarity: the weight of each term.
@@ -202,12 +187,8 @@ def fuse(rankings: Iterable[Sequence[Key]], k: int = 10, weights: Iterable[float
     return dict(sorted(scores.items(), key=lambda item: -item[1]))
 
 
-MOST_PASSAGES = 3_000
-"""The most passages of a page that are ranked: about as many as in a book of 500 pages."""
-
-MOST_EMBEDDED = 8_000
-"""The most characters of a passage that are embedded."""
-
+MOST_PASSAGES = 3_000  # the most passages of a page that are ranked: about as many as in a book of 500 pages
+MOST_EMBEDDED = 8_000  # the most characters of a passage that are embedded
 SHORT_PASSAGE = 200
 """Below this many characters, equal texts in different sections may differ in meaning, such as `None.`"""
 
@@ -265,11 +246,8 @@ def ranked(
     ]
 
 
-SHINGLE = 3
-"""The number of words in a shingle."""
-
-NEAR = 0.9
-"""The minimum share of common shingles (Jaccard) of two near-duplicates."""
+SHINGLE = 3  # the number of words in a shingle
+NEAR = 0.9  # the minimum share of common shingles (Jaccard) of two near-duplicates
 
 # Texts that share nine tenths of their shingles share one of their eight smallest, except one pair in 10^8.
 _SKETCH = 8

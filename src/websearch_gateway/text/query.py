@@ -28,11 +28,8 @@ from dataclasses import dataclass
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import LONGEST_QUERY
 
-SHORTEST_QUERY = 3
-"""The least number of characters. In scripts that write a word in one or two, one is enough."""
-
-LONGEST_RAW_QUERY = 10_000
-"""The most characters; a longer text is rejected before normalisation."""
+SHORTEST_QUERY = 3  # The least number of characters. In scripts that write a word in one or two, one is enough
+LONGEST_RAW_QUERY = 10_000  # the most characters; a longer text is rejected before normalisation
 
 _FOLDED_TAGS = frozenset(
     {"<wide>", "<narrow>", "<small>", "<vertical>", "<initial>", "<medial>", "<final>", "<isolated>"}

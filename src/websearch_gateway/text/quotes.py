@@ -29,8 +29,7 @@ def stem_set(spaced: str) -> frozenset[str]:
     return frozenset(stems(spaced.split()))
 
 
-MOST_CHARS = 2_000
-"""The most characters of a sentence that are read."""
+MOST_CHARS = 2_000  # the most characters of a sentence that are read
 
 DENIES = re.compile(
     r"(?<!\w)(?:not|never|no|none|neither|nor|without|cannot|nobody|nothing|nicht|nie|niemals|kein\w*|ohne|weder|pas|jamais|"
@@ -268,12 +267,9 @@ def _signs(before: list[str]) -> frozenset[str]:
 
 
 MOST_QUOTES = 4
-LONGEST_QUOTE = 500
-"""The most characters of a quote that is shown."""
-LONGEST_PASSAGE = 20_000
-"""The most characters of a passage that are read."""
-LEAST_WORDS = 4
-"""A shorter quote must be a whole cell, heading or sentence."""
+LONGEST_QUOTE = 500  # the most characters of a quote that is shown
+LONGEST_PASSAGE = 20_000  # the most characters of a passage that are read
+LEAST_WORDS = 4  # a shorter quote must be a whole cell, heading or sentence
 
 _NOT_WORDS = re.compile(r"[\W_]+")
 

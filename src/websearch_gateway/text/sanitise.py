@@ -24,8 +24,7 @@ from websearch_gateway.models import LONGEST_URL
 from websearch_gateway.text.markdown import CODE, code_blocks
 from websearch_gateway.text.query import matching_letters
 
-MANY = 8
-"""The least number of consecutive invisible characters that may be a hidden message."""
+MANY = 8  # the least number of consecutive invisible characters that may be a hidden message
 
 # Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt, bidi controls, annotation marks, control
 # characters but tab and line feed, private use, lone surrogates and non-characters.

@@ -21,8 +21,7 @@ from urllib.parse import unquote
 from websearch_gateway.errors import SearchValidationError
 
 _CONFIGURED = "secret of this gateway's configuration"
-SHORTEST_CONFIGURED_SECRET = 8
-"""Configured secrets with fewer characters are ignored: they would match ordinary words."""
+SHORTEST_CONFIGURED_SECRET = 8  # configured secrets with fewer characters are ignored: they would match ordinary words
 
 _MIXED = r"(?=[\w-]{0,80}?\d)(?=[\w-]{0,80}?[a-z])(?=[\w-]{0,80}?[A-Z])"
 

@@ -129,37 +129,22 @@ def estimate_tokens(text: str) -> int:
 
 
 _LONGEST_QUESTION = 1_000
-_SCRIPTS = (
-    ("ja", "[\u3040-\u30ff]"),
-    ("ko", "[\uac00-\ud7af]"),
-    ("zh", "[\u3400-\u9fff]"),
-    ("th", "[\u0e00-\u0e7f]"),
-    ("hi", "[\u0900-\u097f]"),
-    ("bn", "[\u0980-\u09ff]"),
-    ("ta", "[\u0b80-\u0bff]"),
-    ("ka", "[\u10a0-\u10ff]"),
-    ("hy", "[\u0530-\u058f]"),
-    ("he", "[\u0590-\u05ff]"),
-    ("el", "[\u0370-\u03ff]"),
-    ("fa", "[پچژگک]"),
-    ("ar", "[\u0600-\u06ff]"),
-    ("uk", "[іїєґІЇЄҐ]"),
-    ("ru", "[\u0400-\u04ff]"),
-    ("es", "[¿¡]"),
+
+
+def _table(rows: str) -> dict[str, str]:
+    """A value for each language, such as "de german; fr french"."""
+    return dict(row.split() for row in rows.split("; "))
+
+
+_SCRIPTS = _table(
+    "ja \u3040-\u30ff; ko \uac00-\ud7af; zh \u3400-\u9fff; th \u0e00-\u0e7f; hi \u0900-\u097f; bn \u0980-\u09ff; "
+    "ta \u0b80-\u0bff; ka \u10a0-\u10ff; hy \u0530-\u058f; he \u0590-\u05ff; el \u0370-\u03ff; fa پچژگک; ar "
+    "\u0600-\u06ff; uk іїєґІЇЄҐ; ru \u0400-\u04ff; es ¿¡"
 )
-_LETTERS = (
-    ("de", "[ßäöü]"),
-    ("es", "[ñáéíóú]"),
-    ("fr", "[çèêëîïôûùœà]"),
-    ("it", "[àèìòù]"),
-    ("pt", "[ãõâêçáéíóú]"),
-    ("pl", "[ąćęłńśźż]"),
-    ("cs", "[ěščřžůť]"),
-    ("ro", "[ăâîșțşţ]"),
-    ("tr", "[ğışçöü\u0307]"),
-    ("hu", "[őűáéöü]"),
-    ("sv", "[åäö]"),
-    ("da", "[åæø]"),
+"""The letters by which a language is recognised, in this order."""
+_LETTERS = _table(
+    "de ßäöü; es ñáéíóú; fr çèêëîïôûùœà; it àèìòù; pt ãõâêçáéíóú; pl ąćęłńśźż; cs ěščřžůť; ro ăâîșțşţ; tr "
+    "ğışçöü\u0307; hu őűáéöü; sv åäö; da åæø"
 )
 # A match of one of these counts more than a function word.
 _MARKS = (
@@ -209,44 +194,26 @@ def function_words(language: str) -> frozenset[str]:
 def language_of(text: str) -> str:
     """The ISO 639-1 code of the language of a question; `en` if nothing indicates another one."""
     text = text[:_LONGEST_QUESTION].lower()
-    for language, letters in _SCRIPTS:
-        if re.search(letters, text):
+    for language, letters in _SCRIPTS.items():
+        if re.search(f"[{letters}]", text):
             return language
     scores = dict.fromkeys(_KNOWN, 0.0)
     for word in _SPOKEN.findall(text):
         folded = fold(word).replace("ı", "i").replace("ł", "l").replace("ø", "o")
         for language, known in _KNOWN.items():
             scores[language] += folded in known
-    for weight, signs in ((0.5, _LETTERS), (1.5, _MARKS)):
-        for language, pattern in signs:
-            scores[language] += weight * len(re.findall(pattern, text))
+    for language, letters in _LETTERS.items():
+        scores[language] += 0.5 * len(re.findall(f"[{letters}]", text))
+    for language, pattern in _MARKS:
+        scores[language] += 1.5 * len(re.findall(pattern, text))
     return max(scores, key=lambda language: scores[language])
 
 
-_STEMMERS = {
-    "ar": "arabic",
-    "cs": "czech",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "es": "spanish",
-    "fa": "persian",
-    "fi": "finnish",
-    "fr": "french",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "id": "indonesian",
-    "it": "italian",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pl": "polish",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-    "tr": "turkish",
-    "uk": "russian",
-}
+_STEMMERS = _table(
+    "ar arabic; cs czech; da danish; de german; el greek; es spanish; fa persian; fi finnish; fr french; hi "
+    "hindi; hu hungarian; id indonesian; it italian; nl dutch; no norwegian; pl polish; pt portuguese; ro "
+    "romanian; ru russian; sv swedish; tr turkish; uk russian"
+)
 _STOP = {
     "de": "oder waren wurden vom am an über um auch es er sie hatte wieviele viel dass durch",
     "es": "unos unas o eran fueron sin sus quiénes cuánta cuántas ha había lo",

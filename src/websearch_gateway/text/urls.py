@@ -162,8 +162,7 @@ def page_in(url: str) -> int | None:
     return int(found[1]) if found else None
 
 
-LONGEST_ENTRY = 2_000
-"""The longest entry of a list (characters), which may be the URL of a page."""
+LONGEST_ENTRY = 2_000  # the longest entry of a list (characters), which may be the URL of a page
 MOST_SITES = 8
 MOST_WORDS = 32
 LONGEST_QUERY = 400

@@ -28,7 +28,7 @@ from websearch_gateway.text.citations import (
 )
 from websearch_gateway.text.hits import one_line
 from websearch_gateway.text.markdown import LINK, blocks, lines, plain, split_sentences, without_comments
-from websearch_gateway.text.passages import near_duplicates, rank
+from websearch_gateway.text.passages import near_duplicates, score_passages
 from websearch_gateway.text.query import matching_form
 from websearch_gateway.text.quotes import Quotable
 from websearch_gateway.text.sanitise import (
@@ -168,7 +168,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "payload.one_line": one_line,
     "retrieval.near_duplicates": lambda text: near_duplicates([text[at : at + 500] for at in range(0, len(text), 500)]),
     "retrieval.find_evidence": lambda text: find_evidence(QUESTION, [Document("A", text)], 800, encode, 4),
-    "retrieval.rank": lambda text: rank(QUESTION, [Passage(text, (), "a")]),
+    "retrieval.score_passages": lambda text: score_passages(tokens(QUESTION), [Passage(text, (), "a")]),
     "retrieval.tokens": tokens,
     "retrieval.estimate_tokens": estimate_tokens,
     "retrieval.window": lambda text: window(text, 0, len(text) - 1),
