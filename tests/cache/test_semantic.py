@@ -297,7 +297,7 @@ class TestState:
         await make().put(ASKED, ME, ANSWER)
         broken = SqliteState(tmp_path / "dir" / "state.db")
         cache = await settled(make(over=broken))
-        cache.questions._state = cache._results._state = state  # the state works again
+        cache.questions._state = cache._state = state  # the state works again
         clock.now += REFRESH_SECONDS - 1
         assert await (await settled(cache)).get(AGAIN, ME) is None
         clock.now += 1

@@ -125,7 +125,8 @@ class PageCache:
             ForbiddenUrlError, SearchFetchError, SearchTimeoutError: see `ports.Reader.read`.
         """
         self._check(url)
-        self._refuse_secrets(url)
+        if kind := credential_kind_in_address(url, self._secrets):
+            raise credential_error("url", "The URL", kind)
         key = page_key(url)
         # Whether redirects are followed depends on the caller, so that callers whose redirects are checked share none.
         flight = f"{key} {fresh} {user}" if deadline.check_redirect else f"{key} {fresh}"
@@ -165,22 +166,21 @@ class PageCache:
             return replace(await self._reader.read(url, deadline, known), fetched_at=self._clock())
         if stored and self._clock() < stored.fetched_at + self._ttl_seconds + self._stale_seconds:
             try:
-                page = await self._reader.read(url, _with_reserve(deadline), stored)
+                seconds = deadline.remaining()  # a slow site must leave time for serving the stored page
+                earlier = deadline.within(seconds - min(_RESERVE_SECONDS, seconds / 10))
+                page = await self._reader.read(url, earlier, stored)
             except Unavailable as error:
                 if not _is_failure_of_the_site(error):
                     raise
-                return self._stale(stored, error)
+                age = in_words(max(0.0, self._clock() - stored.fetched_at))
+                warning = f"This is the page as it was {age} ago: {error.message}"
+                return replace(stored, cache="stale", warnings=(*stored.warnings, warning))
         else:
             page = await self._reader.read(url, deadline, stored)
         page = replace(page, fetched_at=self._clock())
         record = _Record(content_hash=content_hash(page), page=page)
         await self._blobs.save(key, record.model_dump_json().encode(), KEEP_SECONDS)
         return page
-
-    def _stale(self, page: Page, error: Unavailable) -> Page:
-        age = in_words(max(0.0, self._clock() - page.fetched_at))
-        warning = f"This is the page as it was {age} ago: {error.message}"
-        return replace(page, cache="stale", warnings=(*page.warnings, warning))
 
     async def _stored(self, key: str) -> Page | None:
         """The stored page. Validates it, because the state is untrusted."""
@@ -202,16 +202,6 @@ class PageCache:
             and now - KEEP_SECONDS <= page.fetched_at <= now + _CLOCK_SKEW_SECONDS
         )
         return page if is_valid else None
-
-    def _refuse_secrets(self, url: str) -> None:
-        if kind := credential_kind_in_address(url, self._secrets):
-            raise credential_error("url", "The URL", kind)
-
-
-def _with_reserve(deadline: Deadline) -> Deadline:
-    """A little earlier than `deadline`, so that a slow site leaves time for serving the stored page."""
-    seconds = deadline.remaining()
-    return deadline.within(seconds - min(_RESERVE_SECONDS, seconds / 10))
 
 
 def _is_failure_of_the_site(error: Unavailable) -> bool:

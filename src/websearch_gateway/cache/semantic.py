@@ -100,13 +100,10 @@ class SemanticCache(ResultCache[R]):
             if found is None:
                 self._questions.discard(neighbour)
             elif found.age_seconds <= oldest:
-                return _matched(found, neighbour)
+                match = CacheMatch(similarity=round(neighbour.similarity, 4), age_seconds=round(found.age_seconds, 1))
+                update = {"cache": "semantic", "cache_match": match}
+                return found._replace(response=found.response.model_copy(update=update))
         return None
-
-
-def _matched(found: Served[R], neighbour: Neighbour[Question]) -> Served[R]:
-    match = CacheMatch(similarity=round(neighbour.similarity, 4), age_seconds=round(found.age_seconds, 1))
-    return found._replace(response=found.response.model_copy(update={"cache": "semantic", "cache_match": match}))
 
 
 async def wordings(state: State, text: str) -> set[str]:
@@ -387,7 +384,8 @@ class QuestionIndex:
     async def _loaded(self) -> VectorIndex[Question]:
         async with self._opening:
             if self._index is None:
-                index = await in_cache_thread(self._load)
+                await in_cache_thread(self._embedder.encode, ["warm up"])  # loads numpy and the model: about 150 ms
+                index: VectorIndex[Question] = VectorIndex(self._embedder.dimensions, self._most)
                 rows, self._not_embedded = self._not_embedded, []
                 self._put(index, rows, self._embedder.encode([row.query.text for row in rows]))
                 self._index = index
@@ -406,11 +404,6 @@ class QuestionIndex:
         left = self._reading_since + seconds - asyncio.get_running_loop().time()
         if self._reading is not None and not self._reading.done() and left > 0:
             await asyncio.wait([self._reading], timeout=None if left == math.inf else left)
-
-    def _load(self) -> VectorIndex[Question]:
-        """Load numpy and the model: about 150 ms."""
-        self._embedder.encode(["warm up"])
-        return VectorIndex(self._embedder.dimensions, self._most)
 
     async def _read(self) -> None:
         """Put new valid rows of the state into the index. After an outage, read the same rows again."""

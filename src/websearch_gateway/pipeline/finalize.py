@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -76,7 +76,11 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime, cost
     pages = by_page(verified)
     known = _pages_by_url(answer, spans)
     shown, cited = _citations(text, pages, known, query)
-    sources = tuple(islice(_sources(known, cited), MAX_SOURCES))
+    taken = {canonical(citation.url) for citation in cited}
+    others = islice((page for url, page in known.items() if url not in taken), MAX_SOURCES)
+    sources = tuple(
+        SourceInfo(url=one.url, title=one.title or host(one.url), published_at=one.published) for one in others
+    )
     warnings = _warnings(text, lost=len(answer.spans) - len(verified), cited=bool(cited), sources=bool(sources))
     is_filtered = query.freshness_hours is not None or query.include_domains or query.exclude_domains
     if text.strip() and not cited and not sources and is_filtered:
@@ -145,14 +149,6 @@ def _pages_by_url(answer: Answer, spans: Sequence[Span]) -> dict[str, Source]:
             known, title=known.title or page.title, published=known.published or page.published
         )
     return pages
-
-
-def _sources(known: Mapping[str, Source], cited: Sequence[Citation]) -> Iterator[SourceInfo]:
-    """The pages that no citation names."""
-    taken = {canonical(citation.url) for citation in cited}
-    for url, page in known.items():
-        if url not in taken:
-            yield SourceInfo(url=page.url, title=page.title or host(page.url), published_at=page.published)
 
 
 def _printable(title: str) -> str:
@@ -241,7 +237,11 @@ def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     # by some characters; verification corrects or drops them.
     text, warnings = clean_markdown(text)
     cited = [_clean_span(span) for span in spans if link_to_show(span.url, addresses)]
-    sources = [_clean_source(source) for source in answer.sources if link_to_show(source.url, addresses)]
+    sources = [
+        replace(one, url=shown_url(one.url), title=clean_line(one.title, LONGEST_TITLE, one.url)[0])
+        for one in answer.sources
+        if link_to_show(one.url, addresses)
+    ]
     if dropped := len(spans) - len(cited) + len(answer.sources) - len(sources):
         warnings = (*warnings, dropped_links_warning(dropped))
     return replace(
@@ -295,10 +295,6 @@ def _clean_span(span: Span) -> Span:
         title=clean_line(span.title, LONGEST_TITLE, span.url)[0],
         quote=clean_line(span.quote, LONGEST_QUOTE, span.url)[0] if span.quote else None,
     )
-
-
-def _clean_source(source: Source) -> Source:
-    return replace(source, url=shown_url(source.url), title=clean_line(source.title, LONGEST_TITLE, source.url)[0])
 
 
 _LINK = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{0,20}:|//)", re.IGNORECASE)

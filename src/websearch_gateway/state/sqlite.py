@@ -308,7 +308,7 @@ class SqliteThread:
             if self._closed:
                 raise StateUnavailable("The state is closed.")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="sqlite-state", daemon=True)
+                self._thread = threading.Thread(target=self._run_jobs, name="sqlite-state", daemon=True)
                 self._thread.start()
             self._jobs.put(job)
         result: T = await job.future
@@ -325,20 +325,17 @@ class SqliteThread:
             self._jobs.put(end)
         await end.future
 
-    def _work(self) -> None:
-        while self._run_waiting_jobs():
-            pass
-
-    def _run_waiting_jobs(self) -> bool:
-        """Run all waiting jobs. False after the job that ends the thread, which is always the last job."""
-        jobs = self._next_jobs()
-        verbs = [job for job in jobs if job.verb is not None]
-        _deliver(verbs, self._outcomes(verbs))
-        if len(verbs) == len(jobs):
-            return True
-        self._file.close()
-        _deliver(jobs[-1:], [None])
-        return False
+    def _run_jobs(self) -> None:
+        """Run jobs until the one that ends the thread, which is always the last."""
+        while True:
+            jobs = self._next_jobs()
+            verbs = [job for job in jobs if job.verb is not None]
+            together = self._in_one_transaction(verbs) if sum(job.writes for job in verbs) > 1 else None
+            _deliver(verbs, [self._alone(job) for job in verbs] if together is None else together)
+            if len(verbs) < len(jobs):
+                self._file.close()
+                _deliver(jobs[-1:], [None])
+                return
 
     def _next_jobs(self) -> list[_Job]:
         """The next job and those queued behind it, up to _MOST_PER_TRANSACTION. Waits for the first."""
@@ -346,11 +343,6 @@ class SqliteThread:
         while len(jobs) < _MOST_PER_TRANSACTION and not self._jobs.empty():
             jobs.append(self._jobs.get())
         return jobs
-
-    def _outcomes(self, jobs: Sequence[_Job]) -> list[Any]:
-        """The result of each job, or its exception."""
-        together = self._in_one_transaction(jobs) if sum(job.writes for job in jobs) > 1 else None
-        return [self._alone(job) for job in jobs] if together is None else together
 
     def _in_one_transaction(self, jobs: Sequence[_Job]) -> list[Any] | None:
         """All results; None if one job failed, which rolls all of them back."""

@@ -250,7 +250,4 @@ def _under(prefix: str, amounts: Mapping[str, int]) -> dict[str, int]:
 
 def _number(stored: bytes) -> int:
     """The number; 0 for any other value."""
-    try:
-        return int(stored)
-    except ValueError:
-        return 0
+    return int(stored) if stored.removeprefix(b"-").isdigit() else 0

@@ -86,7 +86,8 @@ class FallbackSearcher:
                 if winner := await race.outcome():
                     return winner
                 continue
-            asked = replace(_share(call, len(queue)), behind=call.behind or race.has_asked)
+            share = max(LEAST_SHARE_SECONDS, call.remaining() / len(queue))
+            asked = replace(call.within(share) if len(queue) > 1 else call, behind=call.behind or race.has_asked)
             searcher = queue.popleft()
             trial = race.start(searcher.name, searcher.ask(asked), behind=asked.behind)
             slow_after = self.hedging.slow_after(searcher.name) if self.hedging and queue else None
@@ -95,12 +96,6 @@ class FallbackSearcher:
             if is_hedge and self.hedging and not trial.was_asked:
                 self.hedging.give_back()
         return await race.outcome()
-
-
-def _share(call: Call, searchers_left: int) -> Call:
-    if searchers_left == 1:
-        return call
-    return call.within(max(LEAST_SHARE_SECONDS, call.remaining() / searchers_left))
 
 
 def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> SearchResults:
@@ -283,7 +278,9 @@ class Trial(Generic[T]):
         error = self.failure
         if error is None:
             return ()
-        return error.attempts if isinstance(error, Exhausted) else (_attempt(self.name, error),)
+        cause = error.details.get("reason")
+        alone = Attempt(self.name, error.code, error.message, cause if isinstance(cause, str) else "")
+        return error.attempts if isinstance(error, Exhausted) else (alone,)
 
 
 def loud(attempts: Iterable[Attempt]) -> list[str]:
@@ -293,11 +290,6 @@ def loud(attempts: Iterable[Attempt]) -> list[str]:
         for attempt in attempts
         if attempt.code in UNUSABLE
     ]
-
-
-def _attempt(name: str, error: Failure) -> Attempt:
-    cause = error.details.get("reason")
-    return Attempt(name, error.code, error.message, cause if isinstance(cause, str) else "")
 
 
 class FirstSuccess(Generic[T]):
@@ -373,17 +365,14 @@ class FirstSuccess(Generic[T]):
         """The deciding trial; None as long as none decides."""
         earlier_runs = False
         for trial in sorted(self.trials, key=lambda one: one is self.stopgap):
+            is_held = trial is self.stopgap and (self.holds_stopgap or self.has_waiting_outcome)
             if trial.running:
                 earlier_runs = True
-            elif not trial.failure and not self._is_held(trial) and (not earlier_runs or self._has_found(trial)):
+            elif trial.failure or is_held:
+                continue
+            elif not earlier_runs or (trial.answered and self._found(trial.task.result())):
                 return trial
         return None
-
-    def _is_held(self, trial: Trial[T]) -> bool:
-        return trial is self.stopgap and (self.holds_stopgap or self.has_waiting_outcome)
-
-    def _has_found(self, trial: Trial[T]) -> bool:
-        return trial.answered and self._found(trial.task.result())
 
     def exhausted(self, advice: str = "") -> Exhausted:
         """The error for a race without a winner, with `advice`, or else the advice of a trial."""
@@ -460,8 +449,9 @@ class SingleFlight:
                 await progress(message)
         finally:
             flight.waiting.remove(messages)
-            if not flight.waiting:
-                self._leave(key, flight)
+            if not flight.waiting:  # new callers must not join it
+                self._forget(key, flight)
+                flight.task.cancel()
         return flight.task.result()
 
     def _begin(self, key: str, start: Start[T], user: str) -> _Flight:
@@ -480,11 +470,6 @@ class SingleFlight:
         flight.tell(None)
         if not flight.task.cancelled():
             flight.task.exception()  # retrieve it, or asyncio logs it as never retrieved
-
-    def _leave(self, key: str, flight: _Flight) -> None:
-        """Cancel a call that has no callers left. New callers must not join it."""
-        self._forget(key, flight)
-        flight.task.cancel()
 
     def _forget(self, key: str, flight: _Flight) -> None:
         if self._flights.get(key) is flight:
