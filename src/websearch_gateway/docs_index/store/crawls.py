@@ -12,7 +12,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -255,19 +255,11 @@ class Frontier(Transacted):
         link_ids = pack_ids(note_links(db, task, links)) if links else None
         db.execute(
             """
-            UPDATE urls SET state = :state, reason = :reason, due = coalesce(:due, due), attempts = attempts + :failed,
-                deaths = 0, final_url = coalesce(:alias, final_url), links = coalesce(:links, links)
-            WHERE id = :id
+            UPDATE urls SET state = ?, reason = ?, due = coalesce(?, due), attempts = attempts + ?, deaths = 0,
+                final_url = coalesce(?, final_url), links = coalesce(?, links)
+            WHERE id = ?
             """,
-            {
-                "id": task.id,
-                "state": state,
-                "reason": reason,
-                "due": due,
-                "failed": int(state in ("due", "failed")),
-                "alias": alias_of,
-                "links": link_ids,
-            },
+            (state, reason, due, int(state in ("due", "failed")), alias_of, link_ids, task.id),
         )
 
     @search
@@ -524,8 +516,8 @@ class Versions(Transacted):
         self, version_id: int, status: VersionStatus, reason: str = "", *, refresh_at: float | None = None
     ) -> None:
         """Set the status of a version. `completed` stores the time."""
-        put = partial(_set_status, now=self._clock(), refresh_at=refresh_at)
-        await self.file.write(lambda db: put(db, version_id, status, reason))
+        now = self._clock()
+        await self.file.write(lambda db: _set_status(db, version_id, status, reason, now=now, refresh_at=refresh_at))
         if status == "completed":
             await self._near.follow()
 

@@ -68,7 +68,8 @@ class LanceVectors:
             named = ", ".join(map(str, versions))
             found = await query.where(f"version_id IN ({named})").limit(limit).to_list()
         except (OSError, RuntimeError, ValueError) as error:
-            raise _unavailable(error) from error
+            name = type(error).__name__
+            raise StateUnavailable(f"The vectors in DOCS_VECTORS cannot be searched ({name}).") from error
         return [
             ScoredChunk(row["chunk_id"], row["page_id"], row["version_id"], 1 - row["_distance"])
             for row in found
@@ -80,7 +81,8 @@ class LanceVectors:
         async with self._following:
             self._followed_at = self._clock()
             try:
-                for dimensions in await self._store.read(lambda db: _dimensions(db, self._embedder)):
+                query = "SELECT DISTINCT dimensions FROM vectors WHERE embedder = ?"
+                for (dimensions,) in await self._store.read(lambda db: db.execute(query, (self._embedder,)).fetchall()):
                     await self._follow(dimensions)
             except (OSError, RuntimeError, ValueError) as error:
                 _log.warning("New vectors are not searchable yet: %s", type(error).__name__)
@@ -92,11 +94,14 @@ class LanceVectors:
         self._tables.clear()
 
     async def _follow(self, dimensions: int) -> None:
+        from lancedb.index import IvfPq
+
         table = await self._table(dimensions, make=True)
         if table is None:
             return
         known = {row["page_id"]: row["row"] for row in await _pages(table)}
-        stored = await self._store.read(lambda db: _rows(db, self._embedder, dimensions))
+        query = "SELECT page_id, id FROM vectors WHERE embedder = ? AND dimensions = ?"
+        stored = await self._store.read(lambda db: dict(db.execute(query, (self._embedder, dimensions)).fetchall()))
         gone = [page for page, row in known.items() if stored.get(page) != row]
         new = sorted(row for page, row in stored.items() if known.get(page) != row)
         for start in range(0, len(gone), PAGES_AT_ONCE):
@@ -106,7 +111,8 @@ class LanceVectors:
             await table.add(await self._store.read(lambda db, some=some: _batch(db, some, dimensions)))  # type: ignore[misc]
         if gone or new:
             await table.optimize()
-            await _index(table)
+            if not await table.list_indices() and await table.count_rows() >= LEAST_INDEXED:
+                await table.create_index("vector", config=IvfPq(distance_type="cosine"))
 
     async def _table(self, dimensions: int, *, make: bool = False) -> AsyncTable | None:
         """The table for vectors of these dimensions; None if there is none yet."""
@@ -143,23 +149,6 @@ async def _pages(table: AsyncTable) -> list[dict[str, Any]]:
     return rows
 
 
-async def _index(table: AsyncTable) -> None:
-    from lancedb.index import IvfPq
-
-    if not await table.list_indices() and await table.count_rows() >= LEAST_INDEXED:
-        await table.create_index("vector", config=IvfPq(distance_type="cosine"))
-
-
-def _dimensions(db: Database, embedder: str) -> list[int]:
-    return [row[0] for row in db.execute("SELECT DISTINCT dimensions FROM vectors WHERE embedder = ?", (embedder,))]
-
-
-def _rows(db: Database, embedder: str, dimensions: int) -> dict[int, int]:
-    """The row that each page has in the table of vectors."""
-    query = "SELECT page_id, id FROM vectors WHERE embedder = ? AND dimensions = ?"
-    return dict(db.execute(query, (embedder, dimensions)).fetchall())
-
-
 def _batch(db: Database, rows: Sequence[int], dimensions: int) -> pa.Table:
     import numpy as np
     import pyarrow as pa
@@ -177,7 +166,3 @@ def _batch(db: Database, rows: Sequence[int], dimensions: int) -> pa.Table:
     arrays = [pa.array(column, pa.int64()) for column in columns.values()]
     vector = pa.FixedSizeListArray.from_arrays(pa.array(flat, pa.float16()), dimensions)
     return pa.Table.from_arrays([*arrays, vector], schema=_schema(dimensions))
-
-
-def _unavailable(error: Exception) -> StateUnavailable:
-    return StateUnavailable(f"The vectors in DOCS_VECTORS cannot be searched ({type(error).__name__}).")

@@ -328,17 +328,10 @@ _LINKED_NAME = re.compile(r"\[(`?)([A-Za-z_$](?:[\w$]|\.|::|-){1,98}[\w$])(\(\))
 _COMPOUND = re.compile(r"[A-Za-z0-9](?:_|\.|::)[A-Za-z0-9]|[a-z][A-Z]")
 
 
-class Linked(NamedTuple):
-    """A name that leads to a page."""
-
-    name: str
-    page_id: int
-    anchor: str
-    ordinal: int
-
-
-def linked_names(db: Database, version_id: int) -> list[Linked]:
-    """The names from which most of at least `LEAST_PAGES` pages lead to one page, which does not define them yet."""
+def linked_names(db: Database, version_id: int) -> list[tuple[int, int, int, str, str, str, str]]:
+    """Rows of `symbols` for the names from which most of at least `LEAST_PAGES` pages lead to one page, which does not
+    define them yet.
+    """
     rows = db.execute("SELECT id, url, body FROM pages WHERE version_id = ?", (version_id,)).fetchall()
     pages = {url.removesuffix("index.html"): page_id for page_id, url, _ in rows}
     counts: defaultdict[str, Counter[tuple[int, str]]] = defaultdict(Counter)
@@ -364,15 +357,8 @@ def linked_names(db: Database, version_id: int) -> list[Linked]:
         headed = places.get((page_id, f"# {name}"), None if anchor else 0)
         ordinal = places.get((page_id, f"#{anchor}"), headed)
         if ordinal is not None:  # the page has no such place: its text leads to the section more surely
-            found.append(Linked(name, page_id, anchor, ordinal))
+            found.append((version_id, page_id, ordinal, name, last_part(name), "link", anchor))
     return found
-
-
-def put_linked(db: Database, version_id: int, found: list[Linked]) -> None:
-    """Store names in place of those that an earlier crawl found."""
-    db.execute("DELETE FROM symbols WHERE version_id = ? AND kind = 'link'", (version_id,))
-    rows = [(version_id, one.page_id, one.ordinal, one.name, last_part(one.name), "link", one.anchor) for one in found]
-    db.executemany(_INSERT_SYMBOL, rows)
 
 
 def _is_name(match: re.Match[str]) -> bool:
@@ -434,4 +420,9 @@ class Pages(Transacted):
         """Define names on the pages that most links with these texts lead to. The pages are read before the
         transaction that writes, which would block others."""
         found = await self.file.read(lambda db: linked_names(db, version_id))
-        await self.file.write(lambda db: put_linked(db, version_id, found))
+
+        def put(db: Database) -> None:
+            db.execute("DELETE FROM symbols WHERE version_id = ? AND kind = 'link'", (version_id,))
+            db.executemany(_INSERT_SYMBOL, found)
+
+        await self.file.write(put)

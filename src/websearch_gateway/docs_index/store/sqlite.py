@@ -123,22 +123,18 @@ class SqliteThreads:
         self._is_ready = False
 
     async def write(self, action: Callable[[Database], T]) -> T:
-        """The result of `action`, run in one transaction that holds the write lock.
-
-        Raises:
-            StateUnavailable: the file is locked for too long, damaged, full or cannot be opened.
-        """
+        """See `Transactions`. The transaction holds the write lock."""
         result = await self._writer.run(action)
         self._is_ready = True
         return result
 
     async def read(self, action: Callable[[Database], T]) -> T:
-        """The result of `action`, which only reads, run in one transaction. Raises what `write` raises."""
+        """See `Transactions`."""
         await self._created()
         return await self._reader.run(action)
 
     async def search(self, action: Callable[[Database], T]) -> T:
-        """As `read`, beside others. Cancelling the call stops its statement."""
+        """See `Transactions`."""
         await self._created()
         if not self._idle_searchers:
             self._idle_searchers.append(_Connection(self, "docs-search", "BEGIN", stoppable=True))
@@ -150,7 +146,7 @@ class SqliteThreads:
             self._idle_searchers.append(searcher)
 
     async def close(self) -> None:
-        """Wait for running actions, then close the file. Idempotent."""
+        """See `Transactions`."""
         await asyncio.gather(*(one.close() for one in (self._reader, self._writer, *self._searchers)))
 
     async def _created(self) -> None:
