@@ -32,9 +32,9 @@ from websearch_gateway.docs_index.models import (
     VersionStatus,
 )
 from websearch_gateway.docs_index.store.database import (
-    MOST_VALUES,
     Database,
     Transacted,
+    in_parts,
     marks,
     pack_ids,
     read,
@@ -91,12 +91,8 @@ def note_urls(
 
 def _known(db: Database, version_id: int, urls: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Ids of addresses, each with the last generation that saw it."""
-    found = {}
-    for start in range(0, len(urls), MOST_VALUES):
-        some = urls[start : start + MOST_VALUES]
-        query = f"SELECT url, id, seen FROM urls WHERE version_id = ? AND url IN ({marks(some)})"
-        found.update({url: (id_, seen) for url, id_, seen in db.execute(query, (version_id, *some))})
-    return found
+    query = "SELECT url, id, seen FROM urls WHERE version_id = ? AND url IN ({})"
+    return {url: (id_, seen) for url, id_, seen in in_parts(db, query, urls, (version_id,))}
 
 
 def _leased(db: Database, condition: str, values: tuple[int, float, int]) -> list[UrlTask]:

@@ -98,6 +98,15 @@ def marks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
 
 
+def in_parts(
+    db: Database, query: str, values: Sequence[object], before: Sequence[object] = (), after: Sequence[object] = ()
+) -> Iterator[Any]:
+    """The rows of a query for any number of values, whose places are `{}` in it; others come before and after."""
+    for start in range(0, len(values), MOST_VALUES):
+        some = values[start : start + MOST_VALUES]
+        yield from db.execute(query.format(marks(some)), (*before, *some, *after))
+
+
 Turn = Callable[[], AbstractAsyncContextManager[None]]
 """Waits for the turn of the current caller, which lasts for the block."""
 

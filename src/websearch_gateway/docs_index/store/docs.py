@@ -19,10 +19,10 @@ from websearch_gateway.docs_index.models import (
 )
 from websearch_gateway.docs_index.store.crawls import MOST_ALIASES, Frontier, Versions, finish_page, note_urls
 from websearch_gateway.docs_index.store.database import (
-    MOST_VALUES,
     Database,
     IndexRow,
     Transacted,
+    in_parts,
     marks,
     read,
     search,
@@ -164,15 +164,10 @@ def load_chunks(db: Database, ids: Sequence[int], *, with_text: bool = True) -> 
 
 def page_facts(db: Database, page_ids: Sequence[int]) -> Mapping[int, PageFacts]:
     """The title, path and size of each page. Missing ones are left out."""
-    facts: dict[int, PageFacts] = {}
-    for start in range(0, len(page_ids), MOST_VALUES):
-        some = page_ids[start : start + MOST_VALUES]
-        query = f"""
-            SELECT id, title, path, (SELECT count(*) FROM chunks WHERE page_id = pages.id) FROM pages
-            WHERE id IN ({marks(some)})
-        """
-        facts.update((page_id, PageFacts(*rest)) for page_id, *rest in db.execute(query, some))
-    return facts
+    query = """
+        SELECT id, title, path, (SELECT count(*) FROM chunks WHERE page_id = pages.id) FROM pages WHERE id IN ({})
+    """
+    return {page_id: PageFacts(*rest) for page_id, *rest in in_parts(db, query, page_ids)}
 
 
 class Searches(Transacted):
@@ -263,13 +258,8 @@ def _drafts(db: Database, page_id: int) -> tuple[ChunkDraft, ...]:
 
 
 def _links(db: Database, packed: bytes | None) -> tuple[str, ...]:
-    ids = unpack_ids(packed)
-    found: list[str] = []
-    for start in range(0, len(ids), MOST_VALUES):
-        some = ids[start : start + MOST_VALUES]
-        query = f"SELECT url FROM urls WHERE id IN ({marks(some)}) ORDER BY id"
-        found += [row[0] for row in db.execute(query, some)]
-    return tuple(found)
+    query = "SELECT url FROM urls WHERE id IN ({}) ORDER BY id"
+    return tuple(row[0] for row in in_parts(db, query, unpack_ids(packed)))
 
 
 def _vectors(db: Database, page_id: int, embedder: str) -> Vectors | None:

@@ -15,12 +15,11 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, Symbol, UrlTask, content_of, section_ids
 from websearch_gateway.docs_index.store.database import (
-    MOST_VALUES,
     Database,
     IndexRow,
     Transacted,
+    in_parts,
     index_row,
-    marks,
     pack_vectors,
     read,
     unpack_vectors,
@@ -103,9 +102,7 @@ def vectors_after(db: Database, embedder: str, dimensions: int, after: int) -> I
 
 def vectors_of(db: Database, rows: Sequence[int]) -> Iterator[StoredVectors]:
     """The given rows that still exist."""
-    for start in range(0, len(rows), MOST_VALUES):
-        some = rows[start : start + MOST_VALUES]
-        yield from map(_stored_vectors, db.execute(f"{_VECTORS} WHERE id IN ({marks(some)})", some))
+    return map(_stored_vectors, in_parts(db, f"{_VECTORS} WHERE id IN ({{}})", rows))
 
 
 def _stored_vectors(row: tuple[Any, ...]) -> StoredVectors:
@@ -224,7 +221,8 @@ def _put_symbols(db: Database, version_id: int, page_id: int, symbols: Sequence[
     alike: dict[str, list[Symbol]] = {}
     for symbol in symbols:
         alike.setdefault(last_part(symbol.name), []).append(symbol)
-    counts = _count_alike(db, version_id, list(alike))
+    query = "SELECT last, count(*) FROM symbols WHERE last IN ({}) AND version_id = ? GROUP BY last"
+    counts = dict(in_parts(db, query, list(alike), after=(version_id,)))
     rows = []
     for last, named in alike.items():
         room = max(0, MOST_ALIKE - counts.get(last, 0))
@@ -240,15 +238,6 @@ def _put_symbols(db: Database, version_id: int, page_id: int, symbols: Sequence[
 _INSERT_SYMBOL = (
     "INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-
-
-def _count_alike(db: Database, version_id: int, lasts: Sequence[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for start in range(0, len(lasts), MOST_VALUES):
-        some = lasts[start : start + MOST_VALUES]
-        query = f"SELECT last, count(*) FROM symbols WHERE last IN ({marks(some)}) AND version_id = ? GROUP BY last"
-        counts.update(db.execute(query, (*some, version_id)).fetchall())
-    return counts
 
 
 _INSERT_CHUNK = """

@@ -151,19 +151,7 @@ class PostgresDocs(SqlDocs):
         clock: Callable[[], float] = time.time,
     ) -> None:
         pool = PostgresThreads(url, None if near else embedder)
-        vectors = near(pool, embedder) if near else _PgVectors(pool)
-        super().__init__(pool, vectors, embedder, turn=turn, clock=clock)
-
-
-class _PgVectors(NearIndex):
-    """A `NearIndex` that the transactions of a crawl keep up to date."""
-
-    def __init__(self, pool: PostgresThreads) -> None:
-        self._pool = pool
-
-    async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
-        """See `NearIndex`."""
-        return await self._pool.search(lambda db: db.search_vectors(vector, versions, limit))
+        super().__init__(pool, near(pool, embedder) if near else pool, embedder, turn=turn, clock=clock)
 
 
 MOST_CONNECTIONS = 4
@@ -177,8 +165,9 @@ TRIES = 5
 """The number of attempts for a transaction that conflicts with another."""
 
 
-class PostgresThreads:
-    """A few connections, each with a thread. The first action connects and creates the tables.
+class PostgresThreads(NearIndex):
+    """A few connections, each with a thread. The first action connects and creates the tables. As a `NearIndex` it has
+    nothing to follow: the transactions of a crawl index vectors too.
 
     Args:
         url: as libpq understands it (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
@@ -214,6 +203,10 @@ class PostgresThreads:
                     await asyncio.wait([running], timeout=STOP_AGAIN_SECONDS)
                 await asyncio.gather(running, return_exceptions=True)
             raise
+
+    async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """See `NearIndex`."""
+        return await self.search(lambda db: db.search_vectors(vector, versions, limit))
 
     def _start(self, threads: ThreadPoolExecutor, action: Callable[[PostgresDatabase], T], use: _Use) -> Future[T]:
         if self._closed:
