@@ -68,7 +68,8 @@ def test_a_page_cannot_close_the_block_or_pretend_to_be_a_passage() -> None:
 )
 def test_an_invention_of_an_obedient_model_is_not_served(obeyed: str) -> None:
     text = checked_draft(obeyed, passages("<p></p>"), QUERY.text).text
-    assert text in ("", "The bridge is 120 metres long. [1]")
+    told = "The harbour bridge is 120 metres long and was opened in 1932 by the mayor of the town. [1]"
+    assert text in ("", told), "what takes a part of a sentence is given as the source has it"
 
 
 def test_a_mistaken_number_is_replaced_by_that_of_the_passage_that_says_it() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.text.quotes import Quotable, best_quotes
-from websearch_gateway.text.support import is_claim, judged, support, verdicts
+from websearch_gateway.text.support import is_claim, judged, support
 
 
 def checked(sentence: str, passage: Quotable) -> str | None:
@@ -192,15 +192,15 @@ PAGE = "\n\n".join(["# Harbour Bridge", *SHIPS, "The bridge is 120 m long."])
 
 def test_each_sentence_gets_the_words_of_the_page_for_it() -> None:
     said = ["The Harbour Bridge has a length of 120 m.", "The bridge is 120 m long.", "The bridge is 130 m long."]
-    assert verdicts(said, PAGE, "Bridges") == [
+    assert judged(said, PAGE, "Bridges") == [
         ("paraphrase", "The bridge is 120 m long."),
         ("verbatim", "The bridge is 120 m long."),
-        ("not_found", ""),
+        ("contradicted", "The bridge is 120 m long."),
     ]
 
 
 def test_an_empty_page_says_nothing() -> None:
-    assert verdicts(["The bridge is 120 m long."], "", "") == [("not_found", "")]
+    assert judged(["The bridge is 120 m long."], "", "") == [("not_found", "")]
 
 
 HARBOUR = """# Harbour Bridge
@@ -227,20 +227,22 @@ def test_a_claim_with_an_opposite_or_with_names_in_another_order_is_not_supporte
     claim: str, told: str, verdict: str
 ) -> None:
     ((found, _),) = judged([claim], told, "")
-    assert (found == "supported") == (verdict == "yes")
+    assert (found == "paraphrase") == (verdict == "yes")
 
 
 @pytest.mark.parametrize("amount", ["1500.50", "1,500.50", "1.500,50"])
 def test_an_amount_is_the_same_in_the_digits_of_another_country(amount: str) -> None:
     page = "The ticket for the whole harbour cost 1.500,50 euros in Olm."
     claim = f"The ticket for the whole harbour cost {amount} euros in Olm."
-    assert judged([claim], page, "") == [("supported", page)]
+    ((found, quote),) = judged([claim], page, "")
+    assert found in ("verbatim", "paraphrase")
+    assert quote == page
 
 
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
-        ("The Harbour Bridge is 120 metres long.", "supported"),
+        ("The Harbour Bridge is 120 metres long.", "paraphrase"),
         ("The Harbour Bridge is 150 metres long.", "contradicted"),
         ("The Harbour Bridge opened on 15 May 1932.", "contradicted"),
         ("The Harbour Bridge opened on 14 May 1933.", "contradicted"),
@@ -335,6 +337,60 @@ def test_a_speaker_and_a_doubt_of_the_page_are_kept(sentence: str) -> None:
 )
 def test_another_speaker_and_a_doubt_made_certain_are_refused(sentence: str) -> None:
     assert checked(sentence, CLUB) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "invented"),
+    [
+        ("The bridge was built by John Miller, and Anna Berg designed the towers.", "Anna Berg built the bridge."),
+        ("The tower is about 300 metres tall and stands in Olm.", "The tower is exactly 300 metres tall."),
+        (
+            "Olm was the seat of Lake Abbey, one of the oldest abbeys in what is now the north of Sweden.",
+            "Lake Abbey was the oldest abbey in the present north of Sweden.",
+        ),
+        (
+            "The road will likely be numbered Interstate 9 by the state.",
+            "Interstate 9 is how the state numbered the road.",
+        ),
+        (
+            "Tickets bought on board cost more than those bought online.",
+            "Tickets bought online cost more than on board.",
+        ),
+        (
+            "The majority of the wool comes from Peru, with 60% of it, followed by Chile with 13%, Bolivia with 10%.",
+            "Bolivia supplies 13 percent of the wool, a share that trails Peru.",
+        ),
+        ("The largest known prime has 22,338,618 decimal digits.", "The largest known prime takes 22,338,618 bits."),
+        (
+            "On the eve of the feast, apart from floating candles, jumping over fires and dances, there are songs.",
+            "A guest at the eve of the feast is required to jump over fires, among candles and songs.",
+        ),
+        (
+            "However, these evening classes are not part of the German school system.",
+            "As courses at night, these evening classes belong to Germany's school system as a part.",
+        ),
+    ],
+)
+def test_a_sentence_that_loses_or_moves_what_decides_its_meaning_is_refused(told: str, invented: str) -> None:
+    assert checked(invented, Quotable.of(told)) is None
+
+
+def test_two_counts_that_change_places_with_what_they_count_stay_true() -> None:
+    told = "The series aired from October 3, 2013 to July 18, 2015 and ran 34 episodes over two seasons on CBS."
+    said = "The series aired on CBS from 2013 to 2015, with two seasons and 34 episodes."
+    assert checked(said, Quotable.of(told)) == "paraphrase"
+
+
+def test_a_rounded_number_contradicts_nothing() -> None:
+    page = "6.9 million people live in the city of Ambria."
+    assert judged(["7 million people live in the city of Ambria."], page, "") == [("not_found", "")]
+    assert judged(["8 million people live in the city of Ambria."], page, "")[0][0] == "contradicted"
+
+
+@pytest.mark.parametrize("amount", ["1500", "1,500", "1.500"])
+def test_a_price_with_a_point_before_three_digits_is_in_thousands(amount: str) -> None:
+    told = Quotable.of("The ticket for the whole harbour cost 1.500 euros in Olm.")
+    assert checked(f"In Olm the ticket for the harbour cost {amount} euros.", told) == "paraphrase"
 
 
 TRIAL = Quotable.of(

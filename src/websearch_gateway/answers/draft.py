@@ -16,18 +16,21 @@ from websearch_gateway.text.chunk import PDF, at_page, chunk
 from websearch_gateway.text.citations import rewritten
 from websearch_gateway.text.markdown import LINK, split_sentences
 from websearch_gateway.text.passages import score_passages
-from websearch_gateway.text.quotes import Quotable, Quote, best_quotes
+from websearch_gateway.text.quotes import Quotable, Quote, best_quotes, read
 from websearch_gateway.text.sanitise import code_pieces, without_orders
 from websearch_gateway.text.support import is_claim, is_verbatim, support
-from websearch_gateway.text.tokens import estimate_tokens, query_terms, words
+from websearch_gateway.text.tokens import estimate_tokens, query_terms
 from websearch_gateway.text.urls import canonical
 
 MAX_ANSWER = 800
 """Characters of an answer, marks included."""
 
 MAX_CLAIMS = 40
-NEAR_COPY, LONGER = 0.7, 1.6
-"""The share of a sentence's words that a near copy has from its quote, and how many times longer that may be."""
+FAR, NEAR = 0.4, 0.65
+"""The share of a sentence's ordinary words that it has from its quote, from which on and up to which it stays as the
+model wrote it."""
+LONGER, LONGEST = 1.65, 3
+"""How many times longer than the sentence its quote may be, and one that takes its place."""
 _STANDS_ALONE = re.compile(
     r"(?!(?:he|she|it|they|this|that|these|those|his|her|its|their|i|we|and|but|so)\b)[A-Z0-9\"“].*[.!]\W*\Z",
     re.IGNORECASE,
@@ -134,13 +137,17 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage], question
 
 
 def _in_its_source(sentence: str, proofs: Sequence[Proof]) -> str:
-    """The source's own sentence for one that nearly copies it: no rule sees each small change of the meaning."""
+    """The source's own sentence for one that nearly copies it, takes a part of it, or hardly has its words.
+
+    No rule sees each small change of a copy, what a part leaves out, or whether quite other words mean the same.
+    """
     (first, *_), quote = proofs, proofs[0].quotes[0]
     if first.support == "verbatim" or len(first.quotes) > 1 or quote.cells or not _STANDS_ALONE.match(quote.text):
         return sentence
-    said, there = set(words(sentence)), set(words(quote.text))
-    is_near = len(said & there) >= NEAR_COPY * len(said) and len(there) <= LONGER * len(said)
-    return quote.text if is_near else sentence
+    said, there = read(sentence), {word.text for word in quote.words}
+    held = [word.text in there for word in said if word.kind == "word"]
+    is_own = FAR <= sum(held) / max(1, len(held)) < NEAR and len(quote.words) <= LONGER * len(said)
+    return sentence if is_own or len(quote.words) > LONGEST * len(said) else quote.text
 
 
 def proven(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotable]]) -> list[Proof]:

@@ -5,7 +5,7 @@ verification reads the cited pages of an answer and shows the words in which the
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from websearch_gateway.errors import SearchError, SearchValidationError, Unavailable
@@ -69,9 +69,12 @@ class ClaimChecking:
                 urls = await self._urls(asked, call)
                 pages = await self._pages(asked, urls, call)
                 found = await self._judged(asked, urls, pages, call)
-            event.served("page", len(found))
-            call.warnings.extend(_disputes(asked, urls, found))
-        checked = tuple(_verdict(one.claim, of_claim, found) for one, of_claim in zip(asked, urls, strict=True))
+            event.served("page", sum(map(len, found)))
+            for number, of_claim in enumerate(found, start=1):
+                by_verdict = {verdict: url for url, (verdict, _) in of_claim.items()}
+                if {"supported", "contradicted"} <= by_verdict.keys():
+                    call.warnings.append(f"Claim {number}: {host(by_verdict['contradicted'])} contradicts it.")
+        checked = tuple(_verdict(one.claim, of_claim) for one, of_claim in zip(asked, found, strict=True))
         return CheckedClaims(
             claims=checked, cost_usd=round(call.bill.usd, 6), warnings=tuple(dict.fromkeys(call.warnings))
         )
@@ -148,25 +151,15 @@ class ClaimChecking:
 
     async def _judged(
         self, claims: Sequence[Claim], urls: Sequence[Sequence[str]], pages: Mapping[str, Page], deadline: Deadline
-    ) -> dict[tuple[str, str], tuple[str, str]]:
-        """The verdict and quote of each page for each claim that it may be about, by claim and address."""
-        from websearch_gateway.text.support import judged  # it runs in workers; most servers never need it
-
+    ) -> list[dict[str, tuple[str, str]]]:
+        """For each claim the verdict and quote of each page that it may be about, by address."""
         asked = {url: [one.claim for one, of in zip(claims, urls, strict=True) if url in of] for url in pages}
-
-        async def judge(url: str, page: Page) -> dict[tuple[str, str], tuple[str, str]]:
-            try:
-                found = await self.web.workers.run(
-                    judged, asked[url], page.markdown, page.title, deadline=deadline, size=len(page.markdown)
-                )
-            except Unavailable:
-                return {}
-            return {(claim, url): tuple(one) for claim, one in zip(asked[url], found, strict=True)}
-
-        verdicts: dict[tuple[str, str], tuple[str, str]] = {}
-        for some in await asyncio.gather(*(judge(url, page) for url, page in pages.items())):
-            verdicts |= some
-        return verdicts
+        judging = (_judge(self.web.workers, asked[url], page, deadline) for url, page in pages.items())
+        found = dict(zip(pages, await asyncio.gather(*judging), strict=True))
+        return [
+            {url: _of_claim(one.claim, *found[url][one.claim]) for url in of if one.claim in found.get(url, {})}
+            for one, of in zip(claims, urls, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,24 +183,36 @@ class _Given:
         return page
 
 
-def _verdict(claim: str, urls: Sequence[str], found: Mapping[tuple[str, str], tuple[str, str]]) -> CheckedClaim:
+async def _judge(
+    workers: Workers, sentences: Sequence[str], page: Page, deadline: Deadline
+) -> dict[str, tuple[str, str]]:
+    """What `judged` finds for each sentence; empty if the page could not be looked through in time."""
+    from websearch_gateway.text.support import judged  # it runs in workers; most servers never need it
+
+    try:
+        found = await workers.run(
+            judged, sentences, page.markdown, page.title, deadline=deadline, size=len(page.markdown)
+        )
+    except Unavailable:
+        return {}
+    return {sentence: (how, quote) for sentence, (how, quote) in zip(sentences, found, strict=True)}
+
+
+def _of_claim(claim: str, how: str, quote: str) -> tuple[str, str]:
+    from websearch_gateway.text.support import is_claim
+
+    if how in ("verbatim", "paraphrase"):
+        return ("supported", quote) if is_claim(claim) else ("not_found", "")
+    return how, quote
+
+
+def _verdict(claim: str, found: Mapping[str, tuple[str, str]]) -> CheckedClaim:
     """The best verdict of the pages: `supported` before `contradicted` before `not_found`."""
-    verdicts = {url: found[claim, url] for url in urls if (claim, url) in found}
     for wanted in ("supported", "contradicted"):
-        for url, (verdict, quote) in verdicts.items():
+        for url, (verdict, quote) in found.items():
             if verdict == wanted:
                 return CheckedClaim(claim=claim, verdict=wanted, quote=quote, url=url, quote_url=quote_url(url, quote))
-    return CheckedClaim(claim=claim, verdict="not_found" if verdicts else "unread")
-
-
-def _disputes(
-    claims: Sequence[Claim], urls: Sequence[Sequence[str]], found: Mapping[tuple[str, str], tuple[str, str]]
-) -> Iterator[str]:
-    """A warning for each claim that one page supports and another contradicts."""
-    for number, (one, of_claim) in enumerate(zip(claims, urls, strict=True), start=1):
-        by_verdict = {found[one.claim, url][0]: url for url in of_claim if (one.claim, url) in found}
-        if {"supported", "contradicted"} <= by_verdict.keys():
-            yield f"Claim {number}: {host(by_verdict['contradicted'])} contradicts it."
+    return CheckedClaim(claim=claim, verdict="not_found" if found else "unread")
 
 
 def _invalid(message: str, allowed: str) -> SearchValidationError:
@@ -242,8 +247,8 @@ class Verification:
             gate=self.gate,
             per_page_seconds=self.page_seconds,
         )
-        checks = [self._check(asked[url], page, deadline) for url, page in pages.items() if isinstance(page, Page)]
-        read = [url for url, page in pages.items() if isinstance(page, Page)]
+        read = {url: page for url, page in pages.items() if isinstance(page, Page)}
+        checks = (_judge(self.workers, asked[url], page, deadline) for url, page in read.items())
         found = dict(zip(read, await asyncio.gather(*checks), strict=True))
         citations = tuple(
             _verified(cited, asked[cited.url], found.get(cited.url, {})) if cited.url in asked else cited
@@ -252,17 +257,6 @@ class Verification:
         return response.model_copy(
             update={"citations": citations, "warnings": (*response.warnings, *_warnings(citations))}
         )
-
-    async def _check(self, sentences: Sequence[str], page: Page, deadline: Deadline) -> Mapping[str, tuple[str, str]]:
-        from websearch_gateway.text.support import verdicts
-
-        try:
-            found = await self.workers.run(
-                verdicts, sentences, page.markdown, page.title, deadline=deadline, size=len(page.markdown)
-            )
-        except Unavailable:
-            return {}
-        return {sentence: (how, quote) for sentence, (how, quote) in zip(sentences, found, strict=True)}
 
 
 def _sentences(text: str, cited: Citation) -> list[str]:
@@ -273,13 +267,15 @@ def _sentences(text: str, cited: Citation) -> list[str]:
 
 
 def _verified(cited: Citation, sentences: Sequence[str], found: Mapping[str, tuple[str, str]]) -> Citation:
-    proofs = [_proof(cited.url, *found.get(sentence, ("unread", ""))) for sentence in sentences]
+    proofs: list[dict[str, str | None]] = []
+    for sentence in sentences:
+        how, quote = found.get(sentence, ("unread", ""))
+        if how == "contradicted":  # the page does not say it
+            how, quote = "not_found", ""
+        url = quote_url(cited.url, quote) if quote else None
+        proofs.append({"support": how, "quote": quote or None, "quote_url": url})
     spans = tuple(span.model_copy(update=proof) for span, proof in zip(cited.spans, proofs, strict=False))
     return cited.model_copy(update={**proofs[0], "spans": spans})
-
-
-def _proof(url: str, how: str, quote: str) -> dict[str, str | None]:
-    return {"support": how, "quote": quote or None, "quote_url": quote_url(url, quote) if quote else None}
 
 
 def _warnings(citations: Sequence[Citation]) -> list[str]:

@@ -51,8 +51,15 @@ ADDED = (
         re.compile(r"\b(?!(?:for|inter|requ|harv|prot|cont|sugg|hon|mod|arr)est\b)[a-z]{3,}est\b"),
         re.compile(rf"\w{{3}}est\b|{_any_of('most least best worst record first top only max* min*').pattern}", re.I),
     ),
+    (
+        _any_of("must require* obliged obligatory mandatory compulsory forced has_to have_to had_to"),
+        _any_of(
+            "must require* oblig* mandatory compulsory forc* ha*_to necess* bound need* only demand* shall should law"
+        ),
+    ),
+    (_any_of("exactly precisely"), _any_of("exact* precis*")),
 )
-"""What a sentence may say only if one of its quotes says it: a denial, a doubt, a cause, a superlative."""
+"""What a sentence may say only if one of its quotes says it: a denial, a doubt, a cause, a superlative, a duty."""
 
 LEFT_OUT = (
     (
@@ -71,6 +78,15 @@ LEFT_OUT = (
     ),
 )
 """What a sentence may not leave out of its quote, unless it has one of the other words: whose opinion, a condition."""
+
+LOST = {
+    "not": DENIED,
+    "oneof": _any_of("one_of among some several a an"),
+    "may": _any_of(
+        f"{_DOUBTS} may can would likely potential* if believ* think* thought suggest* expect* plan* hop* chance option"
+    ),
+}
+"""Signs of a word that a sentence may not lose, unless it has one of the other words: a denial, a choice, a doubt."""
 
 SPEAKERS = stem_set(
     "says said saying tells told claim heard blamed accused argued theory theorized rumour rumor legend myth "
@@ -99,6 +115,19 @@ SPEAKER = re.compile(
     rf"({_NAME})(?: (?:has|had|have|also|later|then))* {_SAYS})"
 )
 """A named speaker."""
+
+_SOURCE = r"(?:the|this|provided|in this|in the)\s+(?:provided\s+)?(?:passage|text|article|summary|source|document)s?\b"
+TALK = re.compile(
+    rf"\W*(?:[\w' ]{{0,40}},\s*|it['’]s important to note that\s+)?{_SOURCE}(?!,|(?:\s+\w+)?\s+\w+\s+that\b)",
+    re.IGNORECASE,
+)
+"""What only talks about the source."""
+REPORTS = re.compile(
+    rf"(?:according to|based on|as (?:stated|mentioned|described) in)?\s*{_SOURCE}(?:\s+(?:also\s+)?\w+\s+that\b)?,?"
+    r"|\A\W*it (?:also )?(?:mentions|notes|states|highlights|describes|adds)(?: that\b)?",
+    re.IGNORECASE,
+)
+"""What a sentence may say before its claim: "the passage states that"."""
 
 CHANGES = re.compile(
     r"\b(?:if|unless|provided|except|as long as|but|not|although|though|when|until|according to|sa(?:y|ys|id)|told|"

@@ -31,7 +31,6 @@ _ROMAN: Mapping[str, str] = {
     "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
     "xiii": "13", "xiv": "14", "xvi": "16",
 }  # fmt: skip
-_SPELLED_OUT = frozenset((*_SMALL, *_ORDINALS, *_ROMAN))
 _COUNTED_NOUNS = frozenset({"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"})
 _SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
 
@@ -105,12 +104,13 @@ _AFTER_A_NUMBER: Mapping[str, str] = {
     "m": "meter", "g": "gram", "l": "liter", "c": "celsius", "f": "fahrenheit", "h": "hour", "s": "seconds",
     "min": "minute", "second": "seconds", "w": "watt", "v": "volt", "p": "p", "in": "inch", "mi": "mile",
 }  # fmt: skip
-_SHORT_LARGE: Mapping[str, int] = {"k": 10**3, "mn": 10**6, "bn": 10**9, "tn": 10**12}
-_LONG_FORMS = {"mn": "million", "bn": "billion", "tn": "trillion", "mio": "million"}
-_JOINED = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°²³/]+)")
-_QUANTITY = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°]+)")
-_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
-_AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")
+_SHORT_LARGE = {"k": "thousand", "mn": "million", "mio": "million", "bn": "billion", "tn": "trillion"}
+_CURRENCIES = frozenset(("usd", "eur", "gbp", "jpy", "inr"))
+_NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°²³/]*)")
+_GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_GROUPED_BY_POINTS = re.compile(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+")
+_COMMA = re.compile(r"-?\d+,(?:\d{1,2}|\d{4,})")
+_LONGEST_NUMBER = 12
 
 
 def is_year(word: str) -> bool:
@@ -118,85 +118,53 @@ def is_year(word: str) -> bool:
     return len(word) == 4 and word.isdigit() and "1000" <= word < "2200"
 
 
-def is_number(word: str) -> bool:
-    """Whether the word begins with a digit: a number, a quantity ("5km"), an ordinal or a version."""
-    return word[:1].isdigit() or word[:1] == "-"
-
-
 def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None:
     """The number that begins at `position` in digits, its unit (empty without one), and the position after it.
 
-    `words` are folded, with currency signs and `%` as words. None if there is no number; "one" and "second" are none.
+    `words` are folded, with currency signs and `%` as words. An ordinal has the unit `nth`. None if there is no number;
+    "one" and "second" are none, except in "one million" and "twenty second".
     """
     sign = _SIGNS.get(words[position], "")
     start = position + bool(sign)
     word = words[start] if start < len(words) else ""
-    if joined := _JOINED.fullmatch(word):
-        amount, suffix = _decimal(joined[1]), joined[2]
-        if suffix in ("st", "nd", "rd", "th"):
-            return amount, "nth", start + 1
-        if suffix in _SHORT_LARGE:
-            return _digits(float(amount) * _SHORT_LARGE[suffix]), sign, start + 1
-        unit = None if suffix == "s" else unit_named(suffix)  # "1960s"
-        return (amount, unit, start + 1) if unit else (word, sign, start + 1)
-    if ordinal := None if word == "second" else _ORDINALS.get(word):
-        return ordinal[:-2], "nth", start + 1
+    if word == "one" and not _LARGE.keys() & set(words[start + 1 : start + 2]):
+        return None
+    if ordinal := (None if word == "second" else _ORDINALS.get(word)) or _compound_ordinal(words, start):
+        return ordinal[:-2], "nth", start + 1 + (word in _SMALL)
     if word in _ROMAN:
         return _ROMAN[word], "", start + 1
-    if word == "one" and not (start + 1 < len(words) and words[start + 1] in _LARGE):
-        return None
-    plain = [_decimal(one) if is_number(one) else _LONG_FORMS.get(one, one) for one in words[start : start + 12]]
-    number, used = _number(plain, 0) if plain else (None, 0)
+    written, suffix = found.groups() if (found := _NUMBER.fullmatch(word)) else ("", "")
+    if suffix and suffix not in _SHORT_LARGE:
+        if suffix in ("st", "nd", "rd", "th"):
+            return _plain(written), "nth", start + 1
+        unit = None if suffix == "s" else unit_named(suffix)  # "1960s"
+        return (_plain(written), unit, start + 1) if unit else (word, sign, start + 1)
+    rest = [_SHORT_LARGE.get(one, one) for one in (suffix, *words[start + 1 : start + _LONGEST_NUMBER]) if one]
+    number, used = _number([_plain(written) or word, *rest])
     if number is None:
         return None
-    after = start + used
-    unit = sign or (unit_named(words[after]) if after < len(words) else None) or ""
-    return number, unit, after + (bool(unit) and not sign)
+    after = start + used - bool(suffix)
+    behind = unit_named(words[after]) if after < len(words) and not sign else None
+    unit = sign or behind or ""
+    if unit in _CURRENCIES and re.fullmatch(r"\d{1,3}\.\d{3}", number):
+        number = number.replace(".", "")  # no price has three decimals
+    return number, unit, after + bool(behind)
 
 
-def _decimal(number: str) -> str:
-    """`number` without thousands separators and with a point before its fraction; a version keeps every digit."""
-    if re.fullmatch(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+", number):
-        return number.replace(".", "").replace(",", ".")
-    return number.replace(",", ".") if re.fullmatch(r"-?\d+,(?:\d{1,2}|\d{4,})", number) else _plain(number)
-
-
-def numerals(words: list[str]) -> list[str]:
+def numerals(words: Sequence[str]) -> list[str]:
     """`words` with every number in digits and joined to its unit."""
     found: list[str] = []
     position = 0
     while position < len(words):
+        if counted := quantity(words, position):
+            number, unit, position = counted
+            found.append(_as_ordinal(number) if unit == "nth" else number + unit)
+            continue
         word = words[position]
-        if word.isalpha() and word not in _SPELLED_OUT:
-            found.append(word)
-            position += 1
-            continue
-        if ordinal := _compound_ordinal(words, position):
-            found.append(ordinal)
-            position += 2
-            continue
-        sign = _SIGNS.get(word)
-        start = position + 1 if sign and position + 1 < len(words) else position
-        number, position_after = _number(words, start)
-        if number is None:
-            found.append(_single(words, position, found))
-            position += 1
-            continue
-        position = position_after
-        unit = sign or (unit_named(words[position]) if position < len(words) else None)
-        position += unit is not None and not sign
-        found.append(number + (unit or ""))
+        is_time = word == "second" and found[-1:] and found[-1] in ("per", "a", "each", "every")
+        found.append("seconds" if is_time else {"one": "1", "second": "2nd"}.get(word, word))
+        position += 1
     return found
-
-
-def _compound_ordinal(words: list[str], position: int) -> str | None:
-    """ "twenty first" -> 21st. "twenty second" may be a time, so it needs a counted noun after it."""
-    tens, ones = _SMALL.get(words[position], 0), _ORDINALS.get(" ".join(words[position + 1 : position + 2]), "")
-    if tens < 20 or tens > 90 or len(ones) != 3:
-        return None
-    if ones == "2nd" and _COUNTED_NOUNS.isdisjoint(words[position + 2 : position + 4]):
-        return None
-    return f"{tens // 10}{ones}"
 
 
 def unit_named(word: str) -> str | None:
@@ -205,51 +173,53 @@ def unit_named(word: str) -> str | None:
     return UNITS.get(word) or (None if word == "in" else _AFTER_A_NUMBER.get(word))
 
 
-def _single(words: list[str], position: int, before: list[str]) -> str:
-    word = words[position]
-    if quantity := _QUANTITY.fullmatch(word):
-        number, suffix = quantity.groups()
-        unit = UNITS.get(suffix) or _AFTER_A_NUMBER.get(suffix)
-        return _plain(number) + unit if unit else word
-    if word == "second" and before and before[-1] in ("per", "a", "each", "every"):
-        return "seconds"
-    return _ORDINALS.get(word) or _ROMAN.get(word) or word
+def _as_ordinal(number: str) -> str:
+    endings = {"1": "st", "2": "nd", "3": "rd"}
+    return number + ("th" if number[-2:-1] == "1" else endings.get(number[-1:], "th"))
 
 
-def _number(words: Sequence[str], position: int) -> tuple[str | None, int]:
-    """The number that begins at `position`, in digits, and the position after it."""
-    word = words[position]
+def _compound_ordinal(words: Sequence[str], position: int) -> str | None:
+    """ "twenty first" -> 21st. "twenty second" may be a time, so it needs a counted noun after it."""
+    first, second = [*words[position : position + 2], "", ""][:2]
+    ten, one = _SMALL.get(first, 0), _ORDINALS.get(second, "")
+    if not 20 <= ten <= 90 or len(one) != 3:
+        return None
+    if one == "2nd" and _COUNTED_NOUNS.isdisjoint(words[position + 2 : position + 4]):
+        return None
+    return f"{ten // 10}{one}"
+
+
+def _number(words: Sequence[str]) -> tuple[str | None, int]:
+    """The number at the start, in digits, and how many words it has."""
+    word = words[0]
     if _NUMBER.fullmatch(word):
-        value, after = _plain(word), position + 1
         # A version or a date, such as 1.2.3, is not an amount.
-        if after < len(words) and words[after] in _LARGE and _AMOUNT.fullmatch(value):
-            return _digits(float(value) * _LARGE[words[after]]), after + 1
-        return value, after
+        if len(words) > 1 and words[1] in _LARGE and re.fullmatch(r"-?\d+(?:\.\d+)?", word):
+            return f"{float(word) * _LARGE[words[1]]:.6f}".rstrip("0").rstrip("."), 2
+        return word, 1
     if word not in _SMALL:
-        return None, position
-    total, current, after = 0, 0, position
-    while after < len(words):
-        if (small := _SMALL.get(words[after])) is not None and (
-            current % 100 == 0 or (current % 10 == 0 and small < 10)
-        ):
+        return None, 0
+    total, current, used = 0, 0, 0
+    for word in words:
+        if (small := _SMALL.get(word)) is not None and (current % 100 == 0 or (current % 10 == 0 and small < 10)):
             current += small
-        elif (large := _LARGE.get(words[after])) is not None and current:
+        elif (large := _LARGE.get(word)) is not None and current:
             current *= large
             if large > 100:
                 total, current = total + current, 0
         else:
             break
-        after += 1
-    return str(total + current), after
+        used += 1
+    return str(total + current), used
 
 
 def _plain(number: str) -> str:
-    """The number without thousands separators. A version such as 1.10 keeps every digit."""
-    return number.replace(",", "") if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", number) else number
-
-
-def _digits(value: float) -> str:
-    return f"{value:.6f}".rstrip("0").rstrip(".")
+    """The number without thousands separators and with a point before its fraction; a version keeps every digit."""
+    if _GROUPED.fullmatch(number):
+        return number.replace(",", "")
+    if _GROUPED_BY_POINTS.fullmatch(number):
+        return number.replace(".", "").replace(",", ".")
+    return number.replace(",", ".") if _COMMA.fullmatch(number) else number
 
 
 Bucket = Literal["day", "week", "month", "year"]

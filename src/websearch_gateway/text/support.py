@@ -19,11 +19,14 @@ from websearch_gateway.text.claim_words import (
     DENIED,
     HEDGES,
     LEFT_OUT,
+    LOST,
     OPPOSITES,
+    REPORTS,
     SAYING,
     SPEAKER,
     SPEAKERS,
     SPEECH,
+    TALK,
     TOLD,
 )
 from websearch_gateway.text.numbers import UNITS, unit_named
@@ -66,12 +69,13 @@ def differences(sentence: str, quote: Quote, passage: Quotable) -> frozenset[Dif
     said, theirs = read(sentence), quote.words
     there = {word.text for word in theirs}
     names = names_of(said, passage)
-    ordinary = [word.text in there for place, word in enumerate(said) if word.kind == "word" and place not in names]
+    ordinary = _ordinary(said, there, passage)
     if ordinary.count(False) > max(1, (1 - NEAR_COPY) * len(ordinary)):
         return frozenset()
     chain = _chain(said, theirs)
     found = set(_operators(said, theirs, chain))
-    if _numbers_differ(said, theirs) or _units_differ(said, theirs) or _counts_other_things(said, theirs, chain):
+    units, their_units = ({word.text for word in one if word.raw.lower() in UNITS} for one in (said, theirs))
+    if _numbers_differ(said, theirs) or (units - their_units and their_units - units):  # "each week", "each month"
         found.add("number")
     if _is_swapped(said, theirs, names):
         found.add("order")
@@ -89,13 +93,20 @@ def differences(sentence: str, quote: Quote, passage: Quotable) -> frozenset[Dif
 
 def names_of(said: Sequence[Word], passage: Quotable) -> set[int]:
     """The places of names. A sentence's first word is one if it is one elsewhere in the passage, or before a name."""
-    behind = [*said[1:], None]
-    return {
-        place
-        for place, (word, after) in enumerate(zip(said, behind, strict=True))
-        if word.kind == "name"
-        or (word.kind == "word" and word.raw[:1].isupper() and (word.text in passage.names or _is_joined(word, after)))
-    }
+    found = {place for place, word in enumerate(said) if word.kind == "name"}
+    for place, word in enumerate(said):
+        if word.kind == "word" and word.raw[:1].isupper():
+            after = said[place + 1] if place + 1 in found else None
+            is_joined = after and after.part == word.part and not (after.links or after.joins)
+            if is_joined or word.text in passage.names:
+                found.add(place)
+    return found
+
+
+def _ordinary(said: Sequence[Word], known: Collection[str], passage: Quotable) -> list[bool]:
+    """Whether each word that is no fact is known."""
+    names = names_of(said, passage)
+    return [word.text in known for place, word in enumerate(said) if word.kind == "word" and place not in names]
 
 
 def same_number(word: Word, other: Word) -> bool:
@@ -123,7 +134,12 @@ def is_other_number(word: Word, said: Sequence[Word], theirs: Sequence[Word]) ->
         and not word.bounds | one.bounds
         and word.times == one.times
         and (_kind(word) == "year" or not _is_rounding(word.text, one.text))
-        and (word.unit or _kind(word) == "year" or _have_one_neighbour(said, at, theirs, place))
+        and (
+            word.unit
+            or _kind(word) == "year"
+            or "" != _next(said, at) == _next(theirs, place)
+            or (at and place and said[at - 1].text == theirs[place - 1].text)
+        )
         for place, one in spare
     )
 
@@ -141,14 +157,8 @@ def _is_rounding(number: str, exact: str) -> bool:
     except ValueError:
         return False
     digits = len(re.sub(r"\D", "", f"{short:.15g}").strip("0"))
-    return abs(short) >= 1_000 and float(f"{long:.{max(2, digits)}g}") == short
-
-
-def _have_one_neighbour(said: Sequence[Word], at: int, theirs: Sequence[Word], place: int) -> bool:
-    """Whether the word behind, or the one before, is the same in both."""
-    behind = [[one.text for one in some[here + 1 : here + 2]] for some, here in ((said, at), (theirs, place))]
-    before = [[one.text for one in some[max(0, here - 1) : here]] for some, here in ((said, at), (theirs, place))]
-    return any(ours == other != [] for ours, other in (behind, before))
+    is_near = digits > 1 or abs(long - short) <= abs(long) / 20
+    return abs(short) >= 1_000 and is_near and float(f"{long:.{digits}g}") == short
 
 
 def _chain(said: Sequence[Word], theirs: Sequence[Word]) -> list[tuple[int, int]]:
@@ -214,30 +224,6 @@ def _numbers_differ(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
     return any(word.text == one.text or _kind(word) == _kind(one) for word in extra for one in spare)
 
 
-def _units_differ(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
-    """Whether a unit without a number stands for another one: "each week" for "each month"."""
-    ours, other = ({word.text for word in one if word.raw.lower() in UNITS} for one in (said, theirs))
-    return bool(ours - other and other - ours)
-
-
-def _counts_other_things(said: Sequence[Word], theirs: Sequence[Word], chain: Sequence[tuple[int, int]]) -> bool:
-    """Whether a number of both stands before a word that the other side lacks: "25 points" for "25 rebounds"."""
-    ours, there = ({word.text for word in one} for one in (said, theirs))
-    pairs = [
-        (said[one], said[one + 1], theirs[other + 1]) for one, other in chain if said[one + 1 :] and theirs[other + 1 :]
-    ]
-    return any(
-        number.kind == "number"
-        and number.unit in ("", "%")
-        and thing.raw.endswith("s")
-        and other.raw.endswith("s")
-        and thing.part == number.part
-        and thing.text not in there
-        and other.text not in ours
-        for number, thing, other in pairs
-    )
-
-
 def _kind(number: Word) -> str:
     is_year = re.fullmatch(r"1\d{3}|20\d\d", number.text) and not number.unit
     return "year" if is_year else number.unit
@@ -258,7 +244,9 @@ def _is_swapped(said: Sequence[Word], theirs: Sequence[Word], names: Collection[
         if other >= place or (word.kind == "number") != (after.kind == "number"):
             continue
         if word.kind == "number":
-            if _kind(word) == _kind(after) and not _is_bound(said, at, theirs, place, later, other):
+            # "2 seasons and 34 episodes" may change places
+            bound = any("" != _next(said, one) == _next(theirs, two) for one, two in ((at, place), (later, other)))
+            if _kind(word) == _kind(after) and not bound:
                 return True
         elif not passive and not _is_phrase(word, theirs[place]) and not _is_phrase(after, theirs[other]):
             between = theirs[other + 1 : place]
@@ -266,12 +254,6 @@ def _is_swapped(said: Sequence[Word], theirs: Sequence[Word], names: Collection[
             if apart or {one.text for one in between} & {one.text for one in said[at + 1 : later]}:
                 return True
     return False
-
-
-def _is_bound(said: Sequence[Word], at: int, theirs: Sequence[Word], place: int, later: int, other: int) -> bool:
-    """Whether one of two numbers is followed by the same word in both: "2 seasons and 34 episodes"."""
-    pairs = ((said[at + 1 : at + 2], theirs[place + 1 : place + 2]), (said[later + 1 :], theirs[other + 1 :]))
-    return any(ours and their and ours[0].text == their[0].text for ours, their in pairs)
 
 
 def _is_phrase(name: Word, match: Word) -> bool:
@@ -287,9 +269,16 @@ def _names_differ(sentence: str, quote: Quote, chain: Sequence[tuple[int, int]],
     said, theirs = read(sentence), quote.words
     ours, there = names_of(said, passage), names_of(theirs, passage)
     is_pronoun = bool(_PRONOUN.match(quote.text))
+    moved = {  # in the same phrase, or as the subject of an active sentence
+        place
+        for place, name in enumerate(said)
+        for at, word in enumerate(theirs)
+        if name.text == word.text
+        and (name.links == word.links != frozenset() or "by" in name.links or _goes_on(said, place, theirs, at))
+    }
     edges = [(-1, -1), *chain, (len(said), len(theirs))]
     for (one, other), (after, later) in pairwise(edges):
-        new = {place for place in range(one + 1, after) if place in ours and not _has_moved(said, place, theirs)}
+        new = {place for place in range(one + 1, after) if place in ours and place not in moved}
         old = {place for place in range(other + 1, later) if place in there}
         if one < 0 and (later <= _NEIGHBOURS or is_pronoun) and not _PRONOUN.match(sentence):
             new = {place for place in new if said[place].text not in passage.context}
@@ -299,24 +288,9 @@ def _names_differ(sentence: str, quote: Quote, chain: Sequence[tuple[int, int]],
     return False
 
 
-def _has_moved(said: Sequence[Word], place: int, theirs: Sequence[Word]) -> bool:
-    """Whether the quote has the name elsewhere: in the same phrase, or as the subject of an active sentence."""
-    name = said[place]
-    return any(
-        name.text == word.text
-        and (name.links == word.links != frozenset() or "by" in name.links or _goes_on(said, place, theirs, at))
-        for at, word in enumerate(theirs)
-    )
-
-
 def _goes_on(said: Sequence[Word], place: int, theirs: Sequence[Word], at: int) -> bool:
     """Whether the word before is the same in both: "New" before "York"."""
     return place > 0 < at and said[place - 1].text == theirs[at - 1].text and not said[place].links
-
-
-def _is_joined(word: Word, after: Word | None) -> bool:
-    """Whether a name follows directly."""
-    return after is not None and after.kind == "name" and after.part == word.part and not (after.links or after.joins)
 
 
 def _is_of_another_cell(said: Sequence[Word], quote: Quote) -> bool:
@@ -335,10 +309,12 @@ def _is_of_another_cell(said: Sequence[Word], quote: Quote) -> bool:
 Support = Literal["verbatim", "paraphrase"]
 
 LONGEST_SENTENCE = 600
-SHARE, SHARE_OF_LONG = 0.65, 0.5
-"""The share of the content words of a sentence that must stand in its quotes. Facts count double."""
-_SHORT = 5
-"""The content words of a short sentence."""
+SHARE, SHARE_OF_LONG, SHARE_OF_ORDINARY = 0.65, 0.5, 0.25
+"""The share of the content words of a short and a long sentence that must stand in its quotes, where facts count
+double; and of its words that are no facts."""
+_SHORT, _OF_ONE_FACT, _FEW = 5, 8, 3
+"""The content words of a short sentence and of one that hardly states two facts; the fewest words that are no facts and
+of which a share must be known."""
 
 _EDGES = frozenset(",;:.!?()，；：。！？（）")
 _TOKENS = re.compile(r"(?:(?<!\w)[-\u2212](?=\d))?\w+(?:['’.,]\w+)*|[,;:.!?()，；：。！？（）]")
@@ -346,21 +322,9 @@ _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 _SAID = re.compile(r"[\"“„«][^\"“”„«»]*[\"”“»]")
 _OWN = re.compile(r"\b(?:i|we|you|my|our|your|me)\b(?!\.)", re.IGNORECASE)
 _LINK = re.compile(r"https?://|www\.|\]\(|<[a-z/!]", re.IGNORECASE)
-_QUESTION = re.compile(r"[?？؟][\s\"'”’)\]]{0,3}\Z")
-_SOURCE = r"(?:the|this|provided|in this|in the)\s+(?:provided\s+)?(?:passage|text|article|summary|source|document)s?\b"
-_TALK = re.compile(
-    rf"\W*(?:[\w' ]{{0,40}},\s*|it['’]s important to note that\s+)?{_SOURCE}(?!,|(?:\s+\w+)?\s+\w+\s+that\b)",
-    re.IGNORECASE,
-)
-_REPORTS = re.compile(
-    rf"(?:according to|based on|as (?:stated|mentioned|described) in)?\s*{_SOURCE}(?:\s+(?:also\s+)?\w+\s+that\b)?,?"
-    r"|\A\W*it (?:also )?(?:mentions|notes|states|highlights|describes|adds)(?: that\b)?",
-    re.IGNORECASE,
-)
 _SMALL = word_set(
     "two three four five six seven eight nine ten first third fourth fifth sixth seventh eighth ninth tenth"
 )
-_LEAST_FACTS = 2
 _UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _STRONG = frozenset(("all", "most", "only", "few", "half"))
 _COUNTS: dict[str, frozenset[str]] = defaultdict(frozenset, number=frozenset(("only",)))
@@ -369,13 +333,12 @@ _ANAPHOR = re.compile(
     r"\b(?:he|she|it|they|them|him|his|her|hers|its|their|this|these|that|those|such)\b", re.IGNORECASE
 )
 _WINDOW = 3
-_GAP = 1
 _DEMONYM = re.compile(r"(?:ese|ish|ians?|ans?|ern|ns?|i)$")
 
 
 def is_claim(sentence: str) -> bool:
     """Whether a sentence claims something: not "Yes!", "Here is a summary:" or "The passage describes two things."."""
-    return len(read(sentence)) > 1 and not sentence.rstrip().endswith((":", "：")) and not _TALK.match(sentence)
+    return len(read(sentence)) > 1 and not sentence.rstrip().endswith((":", "：")) and not TALK.match(sentence)
 
 
 def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Support | None:
@@ -384,47 +347,123 @@ def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Suppor
         return None
     if any(is_verbatim(sentence, quote.text) for quote in quotes):
         return "verbatim"
-    if any(_RESPECTIVELY.search(text) for text in (sentence, quotes[0].text)):
-        return None
-    if _denies_otherwise(sentence, quotes) or _speaks_otherwise(sentence, quotes, passage):
-        return None
-    said = _without_source(sentence)
+    said, first = read(REPORTS.sub("", sentence)), quotes[0]
     there = [word for quote in quotes for word in quote.words]
-    if not said or _missing_facts(said, there, passage):
-        return None
-    signs = frozenset[str]().union(*(word.signs for word in there))
-    if any(word.signs & _STRONG - signs - _COUNTS[word.kind] for word in said) or _adds(sentence, quotes):
-        return None
     known = passage.context.union(word.text for word in there)
-    if _share(said, known) < (SHARE if len(said) <= _SHORT else SHARE_OF_LONG) and not _is_foreign(
-        sentence, quotes[0], said
-    ):
-        return None
-    if _is_taken_from_elsewhere(said, known, quotes, passage):
-        return None
-    if _leaves_out(sentence, said, quotes[0]):
-        return None
-    if _is_misplaced(said, quotes[0], passage):
-        return None
-    return None if differences(sentence, quotes[0], passage) else "paraphrase"
+    # Of two English sentences `differences` knows what is denied.
+    is_english = language_of(sentence) == language_of(first.text) == "en"
+    is_refused = (
+        not said
+        or any(_RESPECTIVELY.search(text) for text in (sentence, first.text))
+        or (not is_english and bool(DENIES.search(sentence)) != any(DENIES.search(quote.text) for quote in quotes))
+        or _speaks_otherwise(sentence, quotes, passage)
+        or _missing_facts(said, there, passage)
+        or _adds(sentence, said, quotes)
+        or (_is_thin(said, known, passage) and not _is_foreign(sentence, first, said))
+        or _is_taken_from_elsewhere(said, known, quotes, passage)
+        or _leaves_out(sentence, said, first)
+        or _is_misplaced(said, first, passage)
+        or any(
+            _counts_otherwise(said, known, quote)
+            or _has_other_agent(said, quote, passage)
+            or _turns_around(said, quote)
+            or _is_number_of_another(said, quote, passage)
+            for quote in quotes
+        )
+        or differences(sentence, first, passage)
+    )
+    return None if is_refused else "paraphrase"
 
 
-def _adds(sentence: str, quotes: Sequence[Quote]) -> bool:
-    """Whether the sentence denies, doubts, explains or ranks what no quote does."""
-    return any(ours.search(sentence) and not any(one.search(quote.text) for quote in quotes) for ours, one in ADDED)
+def _adds(sentence: str, said: Sequence[Word], quotes: Sequence[Quote]) -> bool:
+    """Whether the sentence denies, doubts, explains, ranks or demands what no quote does, or says more than they."""
+    signs = frozenset[str]().union(*(word.signs for quote in quotes for word in quote.words))
+    return any(word.signs & _STRONG - signs - _COUNTS[word.kind] for word in said) or any(
+        ours.search(sentence) and not any(one.search(quote.text) for quote in quotes) for ours, one in ADDED
+    )
+
+
+def _is_thin(said: Sequence[Word], known: Collection[str], passage: Quotable) -> bool:
+    """Whether too few of the words are known: facts count double, and small numbers not at all."""
+    weights = [(0 if _is_small_number(word) else 1 + word.is_fact, word.text in known) for word in said]
+    share = sum(weight for weight, held in weights if held) / max(1, sum(weight for weight, _ in weights))
+    ordinary = _ordinary(said, known, passage)
+    return share < (SHARE if len(said) <= _SHORT else SHARE_OF_LONG) or (
+        len(ordinary) >= _FEW and sum(ordinary) < SHARE_OF_ORDINARY * len(ordinary)
+    )
+
+
+def _counts_otherwise(said: Sequence[Word], known: Collection[str], quote: Quote) -> bool:
+    """Whether a number counts other things than in the quote: "22,338 bits" for "22,338 digits"."""
+    mentioned = {word.text for word in said}
+    for number, thing in pairwise(said):
+        is_counted = thing.kind == "word" and thing.raw.endswith("s") and thing.part == number.part and not thing.links
+        if number.kind != "number" or number.unit not in ("", "%") or thing.text in known or not is_counted:
+            continue
+        for place, one in enumerate(quote.words):
+            behind = [other for other in quote.words[place + 1 : place + 3] if other.part == one.part]
+            if one.kind == "number" and one.text == number.text and one.raw[-1:].isdigit():
+                others = [word for word in behind if word.raw.endswith("s") and word.text not in mentioned]
+                return bool(others) or one.unit not in NO_UNITS
+    return False
+
+
+def _has_other_agent(said: Sequence[Word], quote: Quote, passage: Quotable) -> bool:
+    """Whether a name of the sentence does what in the quote is done by another one: "built by John Miller"."""
+    names, theirs = names_of(said, passage), quote.words
+    for place, (doer, verb) in enumerate(pairwise(said)):
+        behind = said[place + 2 : place + 3]
+        is_active = place in names and place + 1 not in names and verb.part == doer.part and not verb.links
+        if not is_active or verb.joins or any("by" in word.links for word in behind):
+            continue
+        for at, one in enumerate(theirs[:-1]):
+            if one.text == verb.text and theirs[at + 1].kind == "name" and "by" in theirs[at + 1].links:
+                part = theirs[at + 1].part
+                agents = {word.text for word in theirs[at + 1 :] if word.kind == "name" and word.part == part}
+                if agents.isdisjoint(word.text for word in said[: place + 1]):
+                    return True
+    return False
+
+
+def _turns_around(said: Sequence[Word], quote: Quote) -> bool:
+    """Whether what stands before and behind "than" has changed places."""
+    sides = []
+    for some in (said, quote.words):
+        place = next((at for at, word in enumerate(some) if "than" in word.links), len(some))
+        sides += [{word.text for word in some[:place]}, {word.text for word in some[place : place + _WINDOW]}]
+    before, behind, earlier, later = sides
+    return bool((behind - later) & earlier and (later - behind) & before)
+
+
+def _is_number_of_another(said: Sequence[Word], quote: Quote, passage: Quotable) -> bool:
+    """Whether in a list a number stands with another name, and a name of the sentence with another number."""
+    numbers = {word.text: word for word in said if word.kind == "number"}
+    names = {said[place].text for place in names_of(said, passage)}
+    parts: dict[int, list[Word]] = defaultdict(list)
+    for word in quote.words:
+        parts[word.part].append(word)
+    named = [part for part in parts.values() if any(word.text in names for word in part)]
+    strange = [part for part in parts.values() if part not in named and any(word.kind == "name" for word in part)]
+    return any(
+        one.text in numbers and other.kind == "number" and other.text not in numbers and _kind(one) == _kind(other)
+        for one in (word for part in strange for word in part if word.kind == "number")
+        if not any(word.text == one.text for part in named for word in part)
+        for other in (word for part in named for word in part)
+    )
 
 
 def _leaves_out(sentence: str, said: Sequence[Word], quote: Quote) -> bool:
-    """Whether a sentence takes most of its words from a quote, but not who says them, a condition or a denial."""
-    chain = _chain(said, quote.words)
-    if len(chain) < 0.6 * len(said):
-        return False
-    if any(theirs.search(quote.text) and not ours.search(sentence) for theirs, ours in LEFT_OUT):
+    """Whether a sentence takes words from a quote, but not who says them, a condition, a doubt or a denial."""
+    coverage, mentioned = _coverage(said, quote), {word.text for word in said}
+    if coverage >= 0.5 and any(theirs.search(quote.text) and not ours.search(sentence) for theirs, ours in LEFT_OUT):
         return True
-    denials = _denials(sentence)
-    if _coverage(said, quote) < 0.7 or denials - _denials(quote.text):
+    signs = frozenset[str]().union(*(word.signs for word in quote.words if word.text in mentioned))
+    if any(sign in signs and not ours.search(sentence) for sign, ours in LOST.items()):
+        return True
+    chain, denials = _chain(said, quote.words), _denials(sentence)
+    if len(chain) < 0.6 * len(said) or coverage < 0.7 or denials - _denials(quote.text):
         return False
-    pairs = [(at, one, after, other) for (at, one), (after, other) in pairwise(chain) if other - one <= _GAP + 1]
+    pairs = [(at, one, after, other) for (at, one), (after, other) in pairwise(chain) if other - one <= 2]
     # A sentence that denies something itself leaves out a denial only where it has another word in its place.
     gaps = [
         quote.words[one + 1 : other + 1]
@@ -457,7 +496,8 @@ def _is_taken_from_elsewhere(
         if quote in quotes and _ANAPHOR.search(quote.text):
             before |= {word.text for one in passage.quotes[max(0, place - 2) : place] for word in one.words}
     elsewhere = {word.text for quote in passage.quotes for word in quote.words} - before
-    return any(word.text in elsewhere and word.text not in known and not _is_small_number(word) for word in said)
+    taken = [word for word in said if word.text in elsewhere and word.text not in known and not _is_small_number(word)]
+    return len(taken) >= (1 if len(said) <= _OF_ONE_FACT else 2)
 
 
 def _is_misplaced(said: Sequence[Word], quote: Quote, passage: Quotable) -> bool:
@@ -467,26 +507,29 @@ def _is_misplaced(said: Sequence[Word], quote: Quote, passage: Quotable) -> bool
     names, others = names_of(said, passage), names_of(theirs, passage)
     for place, word in enumerate(said):
         is_number = word.kind == "number"
-        if not is_number and (place not in names or coverage < 0.9):
-            continue
-        if is_number and coverage < 0.6:
-            continue
         mates = [at for at, one in enumerate(theirs) if one.text == word.text]
-        if not mates:
+        if not mates or not (is_number or place in names) or coverage < (0.6 if is_number else 0.9):
             continue
         if not is_number and any(_goes_on(said, place, theirs, at) for at in mates):
             continue
         best = max(_fit(said, place, theirs, at) for at in mates)
         for at, one in enumerate(theirs):
-            if one.text == word.text or (one.kind == "number") != is_number or not (is_number or at in others):
+            if one.text == word.text or (one.kind == "number") != is_number:
                 continue
-            if is_number and _kind(one) != _kind(word) and one.unit and word.unit:
-                continue
-            if not is_number and any(abs(at - mate) <= 1 for mate in mates):
-                continue
-            if _fit(said, place, theirs, at) > best + (1.4 if is_number else 0.9):
+            is_rival = (
+                _kind(one) == _kind(word) or not one.unit or not word.unit
+                if is_number
+                else at in others and all(abs(at - mate) > 1 for mate in mates)
+            )
+            if is_rival and _fit(said, place, theirs, at) > best + (2.4 if is_number else 0.9):
                 return True
     return False
+
+
+def _next(some: Sequence[Word], at: int) -> str:
+    """The word behind, in the same part; empty if there is none."""
+    behind = some[at + 1 : at + 2]
+    return behind[0].text if behind and behind[0].part == some[at].part else ""
 
 
 def _fit(said: Sequence[Word], place: int, theirs: Sequence[Word], at: int) -> float:
@@ -509,7 +552,8 @@ def is_verbatim(sentence: str, quote: str) -> bool:
     The run begins where the quote begins, and ends where a part of the quote ends that no condition, denial or speaker
     follows. A question makes no statement.
     """
-    said, theirs = _tokens(sentence), _tokens(quote)
+    texts = (text.replace("’", "'").lower() for text in (sentence, quote))
+    said, theirs = (_TOKENS.findall(text) for text in texts)
     if len(words(sentence)) < LEAST_WORDS or theirs[-1:] == ["?"]:
         return False
     said = said[:-1] if said[-1] in _EDGES else said
@@ -518,26 +562,12 @@ def is_verbatim(sentence: str, quote: str) -> bool:
 
 
 def _is_statement(sentence: str, quotes: Sequence[Quote]) -> bool:
-    if (
-        len(sentence) > LONGEST_SENTENCE
-        or sentence.rstrip(" \"'”’)").endswith(("?", "？", "؟"))
-        or _LINK.search(sentence)
-    ):
+    asked = [
+        text.rstrip(" \"'”’)").endswith(("?", "？", "؟")) for text in (sentence, *(quote.text for quote in quotes))
+    ]
+    if asked[0] or all(asked[1:]) or len(sentence) > LONGEST_SENTENCE or _LINK.search(sentence):
         return False
-    asked = all(quote.text.rstrip().endswith(("?", "？", "؟")) for quote in quotes)
-    own = _OWN.search(_SAID.sub("", sentence))
-    return not asked and (not own or any(_OWN.search(quote.text) for quote in quotes))
-
-
-def _without_source(sentence: str) -> tuple[Word, ...]:
-    """The words of a sentence without "the passage states that"."""
-    return read(_REPORTS.sub("", sentence))
-
-
-def _share(said: Sequence[Word], known: Collection[str]) -> float:
-    """The share of the words that are known; facts count double, and small numbers not at all."""
-    weights = [(0 if _is_small_number(word) else 1 + word.is_fact, word.text in known) for word in said]
-    return sum(weight for weight, held in weights if held) / max(1, sum(weight for weight, _ in weights))
+    return not _OWN.search(_SAID.sub("", sentence)) or any(_OWN.search(quote.text) for quote in quotes)
 
 
 def _speaks_otherwise(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> bool:
@@ -553,22 +583,14 @@ def _speaks_otherwise(sentence: str, quotes: Sequence[Quote], passage: Quotable)
     return not re.search(rf"(?<!\w){re.escape(speaker)}(?!\w)", near) and passage.context.isdisjoint(stems([speaker]))
 
 
-def _denies_otherwise(sentence: str, quotes: Sequence[Quote]) -> bool:
-    """Whether only one side denies something; of two English sentences, `differences` knows what is denied."""
-    if language_of(sentence) == language_of(quotes[0].text) == "en":
-        return False
-    return bool(DENIES.search(sentence)) != any(DENIES.search(quote.text) for quote in quotes)
-
-
 def _is_foreign(sentence: str, quote: Quote, said: Sequence[Word]) -> bool:
     """Whether a sentence in another language than its quote has enough facts to be recognised.
 
     Not in German and in scripts without capitals, where names look like other words.
     """
-    language, theirs = language_of(sentence), language_of(quote.text)
-    if theirs in ("de", language) or language == "de" or _UNCASED.search(sentence):
-        return False
-    return sum(word.is_fact for word in said) >= _LEAST_FACTS
+    languages = {language_of(sentence), language_of(quote.text)}
+    is_readable = len(languages) == 2 and "de" not in languages and not _UNCASED.search(sentence)
+    return is_readable and sum(word.is_fact for word in said) >= 2
 
 
 def _is_small_number(word: Word) -> bool:
@@ -615,10 +637,6 @@ def _has_form(word: Word, known: Collection[str]) -> bool:
     )
 
 
-def _tokens(text: str) -> list[str]:
-    return [one.lower() for one in _TOKENS.findall(text.replace("’", "'"))]
-
-
 MOST_CHARS = 200_000
 """The most characters of a page that are looked through."""
 
@@ -626,23 +644,26 @@ _PASSAGE_TOKENS = 256
 _MOST_PASSAGES = 4
 
 
-def verdicts(sentences: Sequence[str], markdown: str, title: str) -> list[tuple[str, str]]:
-    """For each sentence `verbatim`, `paraphrase` or `not_found`, and the page's words for it; empty for the last."""
-    found = []
-    for sentence, page, quotes in _quoted(sentences, markdown, title):
-        how = support(sentence, quotes, page)
-        found.append((how, _telling(sentence, quotes, page).shown) if how else ("not_found", ""))
-    return found
+def judged(sentences: Sequence[str], markdown: str, title: str) -> list[tuple[str, str]]:
+    """For each sentence `verbatim`, `paraphrase`, `contradicted` or `not_found`, and the page's words for it.
 
-
-def judged(claims: Sequence[str], markdown: str, title: str) -> list[tuple[str, str]]:
-    """For each claim `supported`, `contradicted` or `not_found`, and the page's words for it; empty for the last."""
-    found = []
-    for claim, page, quotes in _quoted(claims, markdown, title):
-        if is_claim(claim) and support(claim, quotes, page):
-            found.append(("supported", _telling(claim, quotes, page).shown))
+    The words are empty where nothing was found.
+    """
+    passages = chunk(markdown[:MOST_CHARS], _PASSAGE_TOKENS)
+    found: list[tuple[str, str]] = []
+    for sentence in sentences:
+        scores = score_passages(query_terms(sentence), passages)
+        best = sorted(range(len(passages)), key=lambda place: -scores[place])[:_MOST_PASSAGES]
+        headings = [" > ".join(passages[place].section_path) for place in best]
+        page = Quotable.of("\n\n".join(passages[place].text for place in best), title, *headings)
+        quotes = best_quotes(sentence, page.quotes)
+        if how := support(sentence, quotes, page):
+            said = {word.text for word in read(sentence)} - page.context
+            # The quote with most words of the sentence that the headings lack.
+            telling = max(quotes, key=lambda quote: len(said.intersection(word.text for word in quote.words)))
+            found.append((how, telling.shown))
         else:
-            other = next((quote.shown for quote in page.quotes if contradicts(claim, quote, page)), "")
+            other = next((quote.shown for quote in page.quotes if contradicts(sentence, quote, page)), "")
             found.append(("contradicted" if other else "not_found", other))
     return found
 
@@ -653,7 +674,7 @@ def contradicts(claim: str, quote: Quote, passage: Quotable) -> bool:
     All names and nearly all words of the claim must stand in the quote, and no condition or speaker around them.
     A rounded number and "over 300" for 330 contradict nothing.
     """
-    said, theirs = _without_source(claim), quote.words
+    said, theirs = read(REPORTS.sub("", claim)), quote.words
     if {word.text for word in said}.isdisjoint(word.text for word in theirs) or not _is_statement(claim, [quote]):
         return False
     if any(HEDGES.search(text) for text in (claim, quote.text)):
@@ -670,20 +691,3 @@ def contradicts(claim: str, quote: Quote, passage: Quotable) -> bool:
     if not others:
         return "negation" in found and found <= {"negation", "operator"}
     return len(others) == 1 and found <= {"number"} and is_other_number(others[0], said, theirs)
-
-
-def _quoted(sentences: Sequence[str], markdown: str, title: str) -> Iterator[tuple[str, Quotable, list[Quote]]]:
-    """Each sentence with the part of the page that is likely to say it, and its best quotes there."""
-    passages = chunk(markdown[:MOST_CHARS], _PASSAGE_TOKENS)
-    for sentence in sentences:
-        scores = score_passages(query_terms(sentence), passages)
-        best = sorted(range(len(passages)), key=lambda place: -scores[place])[:_MOST_PASSAGES]
-        headings = [" > ".join(passages[place].section_path) for place in best]
-        page = Quotable.of("\n\n".join(passages[place].text for place in best), title, *headings)
-        yield sentence, page, best_quotes(sentence, page.quotes)
-
-
-def _telling(sentence: str, quotes: Sequence[Quote], page: Quotable) -> Quote:
-    """The quote with most words of the sentence that the headings lack."""
-    said = {word.text for word in read(sentence)} - page.context
-    return max(quotes, key=lambda quote: len(said.intersection(word.text for word in quote.words)))
