@@ -17,14 +17,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from html import escape
-from html.parser import HTMLParser
 from importlib.resources import files
 from string import Template
+
+from lxml.html import fragment_fromstring
 
 from websearch_gateway.text.tokens import STOP_WORDS, stems
 
 _BLOCKS = frozenset({"p", "li", "h2", "h3", "h4", "tr", "pre", "blockquote", "figcaption", "dt", "dd", "caption"})
 _PROSE = frozenset({"p", "li", "blockquote", "dd"})
+_UNITS = {"h": "hours", "d": "days"}
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“„«¿¡(]?[A-Z0-9ÄÖÜÁÉÍÓÚÑ])|(?<=[。！？])")
 
 
@@ -59,36 +61,20 @@ class Page:
         return now - self.age if self.age is not None else self.date
 
 
-class _Blocks(HTMLParser):
-    """Collects the text of each innermost block element; table cells are joined by a bar."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, str]] = []
-        self._tag = ""
-        self._words: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _BLOCKS:
-            self._flush()
-            self._tag = tag
-        elif tag in {"td", "th"} and self._words:
-            self._words.append(" | ")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _BLOCKS:
-            self._flush()
-
-    def handle_data(self, data: str) -> None:
-        if self._tag:
-            self._words.append(data)
-
-    def _flush(self) -> None:
-        text = "".join(self._words)
-        text = text.strip() if self._tag == "pre" else " ".join(text.split())
+def _blocks(html: str) -> list[tuple[str, str]]:
+    """The tag and the text of each innermost block element; table cells are joined by a bar."""
+    found = []
+    for element in fragment_fromstring(html, create_parent=True).iter(*_BLOCKS):
+        if element.tag == "tr":
+            text = " | ".join(filter(None, (" ".join(cell.text_content().split()) for cell in element)))
+        elif any(True for _ in element.iterdescendants(*_BLOCKS)):
+            text = " ".join((element.text or "").split())
+        else:
+            whole = element.text_content()
+            text = whole.strip() if element.tag == "pre" else " ".join(whole.split())
         if text:
-            self.found.append((self._tag, text))
-        self._tag, self._words = "", []
+            found.append((element.tag, text))
+    return found
 
 
 def split_sentences(text: str) -> list[str]:
@@ -96,17 +82,11 @@ def split_sentences(text: str) -> list[str]:
     return [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
 
 
-def _age(value: str) -> timedelta:
-    number, unit = int(value[:-1]), value[-1]
-    return timedelta(hours=number) if unit == "h" else timedelta(days=number)
-
-
 def _parse(slug: str, source: str) -> Page:
     head, _, html = source.partition("\n---\n")
     fields = dict(line.split(": ", 1) for line in head.splitlines())
-    collector = _Blocks()
-    collector.feed(html)
-    prose = [text for tag, text in collector.found if tag in _PROSE]
+    blocks, age = _blocks(html), fields.get("age")
+    prose = [text for tag, text in blocks if tag in _PROSE]
     return Page(
         slug=slug,
         title=fields["title"],
@@ -115,9 +95,9 @@ def _parse(slug: str, source: str) -> Page:
         region=fields.get("region"),
         topics=tuple(topic.strip() for topic in fields["topics"].split(",")),
         date=datetime.fromisoformat(fields["date"]).replace(tzinfo=UTC) if "date" in fields else None,
-        age=_age(fields["age"]) if "age" in fields else None,
+        age=timedelta(**{_UNITS[age[-1]]: int(age[:-1])}) if age else None,
         html=html.strip(),
-        blocks=tuple(text for _, text in collector.found),
+        blocks=tuple(text for _, text in blocks),
         sentences=tuple(sentence for text in prose for sentence in split_sentences(text)),
     )
 

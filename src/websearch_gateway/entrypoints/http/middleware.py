@@ -281,13 +281,13 @@ class RequestBody:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._budget = _Budget(BUDGET_BYTES)
+        self._held: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        share = _Share(self._budget, scope)
+        share = _Share(self._held, scope)
         try:
             refused = await self._read_and_serve(scope, receive, send, share)
         except ClientDisconnect:
@@ -395,36 +395,12 @@ async def _read(scope: Scope, receive: Receive, share: _Share) -> bytes | None:
             return bytes(body)
 
 
-class _Budget:
-    """The bytes that the bodies of all requests hold."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._held = 0
-        self._held_by: Counter[str] = Counter()
-
-    def take(self, user: str, size: int) -> bool:
-        """Hold more bytes for a user, if there is room."""
-        if self._held + size > self._most or self._held_by[user] + size > self._most // 2:
-            return False
-        self._held += size
-        self._held_by[user] += size
-        return True
-
-    def give_back(self, user: str, size: int) -> None:
-        """Release bytes that a user holds."""
-        self._held -= size
-        self._held_by[user] -= size
-        if not self._held_by[user]:
-            del self._held_by[user]
-
-
 class _Share:
-    """What the body of one request may hold, and holds."""
+    """What the body of one request may hold and holds; `held` counts those of all requests by user."""
 
-    def __init__(self, budget: _Budget, scope: Scope) -> None:
+    def __init__(self, held: Counter[str], scope: Scope) -> None:
         caller: Caller | None = scope.get("caller")
-        self._budget = budget
+        self._of_all = held
         self._user = caller.user if caller else ""
         self._held = 0
         self.most = MAX_BODY_BYTES if caller else MAX_STRANGER_BYTES
@@ -433,13 +409,17 @@ class _Share:
 
     def hold(self, size: int) -> None:
         """Hold this many bytes in all; raises `SearchRateLimitError` if there is no room for them."""
-        if not self._budget.take(self._user, size - self._held):
+        more = size - self._held
+        if self._of_all.total() + more > BUDGET_BYTES or self._of_all[self._user] + more > BUDGET_BYTES // 2:
             raise SearchRateLimitError("Too many long requests are under way.", retry_after=BUSY_SECONDS)
+        self._of_all[self._user] += more
         self._held = size
 
     def give_back(self) -> None:
         """Release all of it."""
-        self._budget.give_back(self._user, self._held)
+        self._of_all[self._user] -= self._held
+        if not self._of_all[self._user]:
+            del self._of_all[self._user]
 
 
 def json_object(body: bytes) -> dict[str, Any]:
