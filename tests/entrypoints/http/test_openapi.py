@@ -12,7 +12,7 @@ from tests.entrypoints.http.calls import QUESTION
 from tests.entrypoints.http.conftest import SECRET, Door
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.entrypoints.http.rest import (
+from websearch_gateway.entrypoints.http.app import (
     openapi,
     paths_of,
 )
