@@ -27,7 +27,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from websearch_gateway.entrypoints.http.replies import failure, json_reply, page_reply, refusal, sign_in_page
+from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller
 from websearch_gateway.settings import Settings
@@ -326,7 +326,8 @@ class Authentication:
                 if row is not None and row.key_in_body:
                     scope[VERIFY] = self._verifier.verify  # the endpoint verifies the token in the body
                     return None
-                return self._without_token(scope)
+                # RFC 6750 section 3.1: no error code without credentials.
+                return refusal(401, "AUTH", HOW_TO_PROVE, self._bearer(scope, {}))
             scope["caller"] = await self._verifier.verify(token)
         except InvalidToken as invalid:
             return self._not_accepted(scope, invalid)
@@ -336,13 +337,6 @@ class Authentication:
             _log.error("A token was refused because it broke its parser: %s", type(error).__name__)
             return self._not_accepted(scope, InvalidToken("It cannot be read."))
         return None
-
-    def _without_token(self, scope: Scope) -> Response:
-        # RFC 6750 section 3.1: no error code without credentials.
-        challenge = self._bearer(scope, {})
-        if wants_page(scope):
-            return page_reply(sign_in_page(scope["path"]), 401, challenge)
-        return refusal(401, "AUTH", HOW_TO_PROVE, challenge)
 
     def _not_accepted(self, scope: Scope, invalid: InvalidToken) -> Response:
         scope["refused"] = str(invalid)
@@ -402,12 +396,6 @@ def _header_token(header: str, *, basic: bool) -> str:
         with suppress(ValueError):
             return base64.b64decode(value, validate=True).decode("ascii").partition(":")[2]
     raise InvalidToken("Send one header: Authorization: Bearer TOKEN.")
-
-
-def wants_page(scope: Scope) -> bool:
-    """Whether a browser asks for a page: programs accept anything, or JSON."""
-    accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
-    return scope["method"] == "GET" and accept.startswith(b"text/html,")
 
 
 def caller_of(request: Request | None) -> Caller:

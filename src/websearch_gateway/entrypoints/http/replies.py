@@ -147,29 +147,6 @@ def page_reply(page: str, status: int = 200, headers: dict[str, str] | None = No
     return Response(page, status, kept, media_type="text/html")
 
 
-def sign_in_page(path: str) -> str:
-    """A page that says how to sign in. `path` is the requested path."""
-    shown = path if path.isascii() and path.isprintable() and len(path) <= 100 else "/"
-    command = f'curl -H "Authorization: Bearer $TOKEN" http://HOST:PORT{shown}'
-    text = (
-        "Callers of this gateway need a token, which browsers cannot send by themselves. Use a "
-        "program, or a reverse proxy that adds the header for you."
-    )
-    return document(
-        "A token is needed · websearch-gateway",
-        tag("header", tag("p", "websearch-gateway", class_="name"), tag("h1", "A token is needed")),
-        tag(
-            "main",
-            tag("section", tag("h2", "What to do"), tag("p", text), tag("pre", command)),
-            tag(
-                "section",
-                tag("h2", "Open without a token"),
-                tag("p", tag("a", "HTTP API", href="/openapi.json"), " · ", tag("a", "health", href="/healthz")),
-            ),
-        ),
-    )
-
-
 class Html(str):
     """Text that is HTML already."""
 
