@@ -14,7 +14,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import CallToolResult, jsonrpc_message_adapter
 
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
-from websearch_gateway.entrypoints.mcp import SurrogateFixStream, create_server
+from websearch_gateway.entrypoints.mcp import TELLS_CHANGES, SurrogateFixStream, create_server
 from websearch_gateway.settings import Settings
 
 LONGEST_LINE = 2**26
@@ -44,7 +44,8 @@ async def _serve(settings: Settings, requests: Any, replies: Any, pipe: socket.s
     server = create_server(gateway)
     try:
         async with stdio_server(requests, replies) as (incoming, outgoing):
-            await server.run(SurrogateFixStream(incoming, outgoing), outgoing, server.create_initialization_options())
+            options = server.create_initialization_options(TELLS_CHANGES)
+            await server.run(SurrogateFixStream(incoming, outgoing), outgoing, options)
     finally:
         await gateway.close()
         pipe.shutdown(socket.SHUT_WR)

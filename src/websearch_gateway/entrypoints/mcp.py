@@ -21,7 +21,6 @@ from urllib.parse import quote
 
 from mcp.server import NotificationOptions, Server, ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
-from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
@@ -67,6 +66,9 @@ INSTRUCTIONS = (
 INTERRUPTED = 130
 """The exit code of a process that Ctrl-C ended."""
 
+TELLS_CHANGES = NotificationOptions(tools_changed=True)
+"""For clients that stay connected."""
+
 LOOK_SECONDS = 5.0
 """How often to look whether the list of tools has changed (seconds)."""
 
@@ -84,8 +86,9 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
     Args:
         tells_changes: clients stay connected, and are told when the list of tools changes.
     """
-    handlers = _Handlers(gateway)
-    server: Server[Any] = (_TellingServer if tells_changes else Server)(
+    changes = _ToolListChanges(gateway.settings)
+    handlers = _Handlers(gateway, changes)
+    server: Server[Any] = Server(
         "websearch-gateway",
         version=__version__,
         title="Web search gateway",
@@ -94,7 +97,9 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
         on_call_tool=handlers.call_tool,
         icons=[ICON],
         get_tool_input_schema=handlers.input_schema,  # else the SDK lists all tools for each call
-        **handlers.changes.options() if tells_changes else {},
+        **{"lifespan": changes.watching, "on_subscriptions_listen": ListenHandler(changes.bus)}
+        if tells_changes
+        else {},
     )
     server.middleware.append(_measured)
     server.add_notification_handler("notifications/initialized", NotificationParams, handlers.on_initialized)
@@ -132,16 +137,6 @@ async def _measured(ctx: Context, call_next: CallNext) -> HandlerResult:
             _SECONDS.record(time.monotonic() - started, known)
 
 
-class _TellingServer(Server[Any]):
-    """A server whose capabilities say that it tells changes of its list of tools."""
-
-    def create_initialization_options(
-        self, notification_options: NotificationOptions | None = None, *options: Any, **more: Any
-    ) -> InitializationOptions:
-        notification_options = notification_options or NotificationOptions(tools_changed=True)
-        return super().create_initialization_options(notification_options, *options, **more)
-
-
 class _ToolListChanges:
     """Tells the connected client that the list of tools has changed: the first site of documentation is indexed, or the
     last one deleted, perhaps by another process. In protocol version 2026-07-28 clients listen for that, in earlier
@@ -150,19 +145,13 @@ class _ToolListChanges:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._bus = InMemorySubscriptionBus()
-        self._client: Context | None = None
-
-    def options(self) -> dict[str, Any]:
-        """The options of the server."""
-        return {"lifespan": self._watching, "on_subscriptions_listen": ListenHandler(self._bus)}
-
-    def tell(self, client: Context) -> None:
-        """Tell this client, of an earlier protocol version, from now on."""
-        self._client = client
+        self.bus = InMemorySubscriptionBus()
+        self.client: Context | None = None
+        """The connected client of an earlier protocol version."""
 
     @asynccontextmanager
-    async def _watching(self, _: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+    async def watching(self, _: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        """The lifespan of the server."""
         task = None if is_fixed(self._settings) else asyncio.create_task(self._watch(toolsets_of(self._settings)))
         started = time.monotonic()
         try:
@@ -178,16 +167,16 @@ class _ToolListChanges:
             await asyncio.sleep(LOOK_SECONDS)
             if (now := await asyncio.to_thread(toolsets_of, self._settings)) != known:
                 known = now
-                await self._bus.publish(ToolsListChanged())
-                if self._client is not None:
-                    await self._client.session.send_tool_list_changed()
+                await self.bus.publish(ToolsListChanged())
+                if self.client is not None:
+                    await self.client.session.send_tool_list_changed()
 
 
 class _Handlers:
     """The handlers of each kind of request."""
 
-    def __init__(self, gateway: LazyGateway) -> None:
-        self.changes = _ToolListChanges(gateway.settings)
+    def __init__(self, gateway: LazyGateway, changes: _ToolListChanges) -> None:
+        self._changes = changes
         self._gateway = gateway
         self._tools = callable_tools(gateway.settings)
         self._described = {tool.name: _describe_tool(tool) for tool in self._tools}
@@ -196,7 +185,7 @@ class _Handlers:
     async def on_initialized(self, context: Context, _: NotificationParams) -> None:
         self._gateway.warm_up()
         if context.request is None:
-            self.changes.tell(context)
+            self._changes.client = context
 
     async def list_tools(self, context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         self._gateway.warm_up()
@@ -296,7 +285,8 @@ async def serve_stdio(settings: Settings, context: str) -> None:
     _leave_on_interrupt(gateway)
     try:
         async with exporting(settings), stdio_server() as (incoming, outgoing):
-            await server.run(SurrogateFixStream(incoming, outgoing), outgoing, server.create_initialization_options())
+            options = server.create_initialization_options(TELLS_CHANGES)
+            await server.run(SurrogateFixStream(incoming, outgoing), outgoing, options)
     finally:
         await gateway.close()
 
