@@ -87,6 +87,7 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
         tells_changes: clients stay connected, and are told when the list of tools changes.
     """
     changes = _ToolListChanges(gateway.settings)
+    telling: dict[str, Any] = {"lifespan": changes.watching, "on_subscriptions_listen": ListenHandler(changes.bus)}
     handlers = _Handlers(gateway, changes)
     server: Server[Any] = Server(
         "websearch-gateway",
@@ -97,9 +98,7 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
         on_call_tool=handlers.call_tool,
         icons=[ICON],
         get_tool_input_schema=handlers.input_schema,  # else the SDK lists all tools for each call
-        **{"lifespan": changes.watching, "on_subscriptions_listen": ListenHandler(changes.bus)}
-        if tells_changes
-        else {},
+        **(telling if tells_changes else {}),
     )
     server.middleware.append(_measured)
     server.add_notification_handler("notifications/initialized", NotificationParams, handlers.on_initialized)
