@@ -371,14 +371,19 @@ def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
     if any(_is_secret(name, value) for name, value in file_values.items()):
         keep_private(config_path(config))
 
-    class WithFile(Settings):
-        @classmethod
-        def settings_customise_sources(cls, settings_cls: type[BaseSettings], *sources: Any, **named: Any) -> Any:
-            flags_and_environment = super().settings_customise_sources(settings_cls, *sources, **named)
-            return (*flags_and_environment, InitSettingsSource(settings_cls, init_kwargs=file_values))
+    made: type[Settings] = Settings
+    if file_values:
+
+        class WithFile(Settings):
+            @classmethod
+            def settings_customise_sources(cls, settings_cls: type[BaseSettings], *sources: Any, **named: Any) -> Any:
+                flags_and_environment = super().settings_customise_sources(settings_cls, *sources, **named)
+                return (*flags_and_environment, InitSettingsSource(settings_cls, init_kwargs=file_values))
+
+        made = WithFile
 
     try:
-        return WithFile(**flags)
+        return made(**flags)
     except ValidationError as error:
         # The library's own text quotes the input, which may be a key.
         faults = "; ".join(
