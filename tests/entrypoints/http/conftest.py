@@ -56,6 +56,7 @@ class QuietServer(uvicorn.Server):
         while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110 - uvicorn has no event
             await asyncio.sleep(0.001)
         await self.lifespan.shutdown()
+        await asyncio.sleep(0.01)  # until the transports that the gateway has closed are gone
 
 
 def address(http: httpx2.AsyncClient) -> str:
