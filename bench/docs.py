@@ -86,7 +86,7 @@ async def _index(sites: Sequence[Path], folder: Path) -> tuple[Cost, int]:
     async with _gateway(folder, cost) as gateway:
         for site in sites:
             version = await gateway.docs.add(str(site), site.name, "1", CrawlOptions(include=("*.html",), delay=0.0))
-            after = await gateway.docs.crawl(version.id)
+            after = await gateway.docs.runner.crawl(version.id)
             pages += after.page_count if after else 0
     return cost, pages
 
@@ -97,7 +97,7 @@ async def _refresh(folder: Path) -> Cost:
     async with _gateway(folder, cost) as gateway:
         for version in await gateway.docs.searchable():
             await gateway.docs.requeue(version)
-            await gateway.docs.crawl(version.id)
+            await gateway.docs.runner.crawl(version.id)
     return cost
 
 

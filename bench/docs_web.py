@@ -171,7 +171,7 @@ async def _refreshes(folder: Path, site: WebSite) -> list[Row]:
     async with _gateway(folder, site) as gateway:
         docs = gateway.docs
         version = await docs.add(site.url, "site", "1", CrawlOptions(delay=0.0))
-        await docs.crawl(version.id)
+        await docs.runner.crawl(version.id)
         read, reads = docs.runner.read, 0
 
         async def counted(*arguments: Any, **named: Any) -> Any:
@@ -182,13 +182,13 @@ async def _refreshes(folder: Path, site: WebSite) -> list[Row]:
         docs.runner.read = counted  # type: ignore[method-assign]
         vectors = _vectors(folder)
         begun, used = time.perf_counter(), time.process_time()
-        after = await docs.crawl(version.id)
+        after = await docs.runner.crawl(version.id)
         wall, cpu = time.perf_counter() - begun, time.process_time() - used
         pages = after.page_count if after else 0
         embedded, unchanged_reads, reads = len(_vectors(folder) - vectors), reads, 0
         site.log()
         site.change(_page_of_its_own(folder))
-        await docs.crawl(version.id)
+        await docs.runner.crawl(version.id)
     return [
         Row("docs: unchanged, http", f"{pages:,} pages", f"{pages / cpu:.0f}/CPU s", f"{pages / wall:.0f}/s", ">= 500"),
         Row("docs: unchanged, http", f"{unchanged_reads} extracted", f"{embedded} embedded again", "", "0"),
@@ -239,9 +239,9 @@ async def _beside_a_crawl(folder: Path, site: WebSite) -> list[Row]:
     async with _gateway(folder, site) as gateway:
         docs, embedder = gateway.docs, gateway.docs.runner.embedder.name
         version = await docs.add(site.url, "first", "1", CrawlOptions(delay=0.0))
-        await docs.crawl(version.id)
+        await docs.runner.crawl(version.id)
         await export_site(docs, version, embedder, folder / "export")
-        await docs.delete(version)
+        await docs.store.delete_version(version.id)
         for name in ("one", "two"):
             await import_site(docs, embedder, _renamed(folder / "export", name))
         await gateway.search_docs("warm up")

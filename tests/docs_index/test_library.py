@@ -33,7 +33,7 @@ async def test_a_base_url_holds_over_searches_refreshes_and_exports_on_every_sto
     async with library(docs, 1, workers) as opened:
         for _ in range(2):
             added = await opened.add(str(book), "heron", "2", FAST, base_url=HOME)
-            await opened.crawl(added.id)
+            await opened.runner.crawl(added.id)
         (version,) = await opened.find(HOME)
         assert (version.status, version.page_count, version.generation) == ("completed", 2, 1)
         found = await search_docs(opened, EMBEDDER, "forecast tides")
@@ -43,7 +43,7 @@ async def test_a_base_url_holds_over_searches_refreshes_and_exports_on_every_sto
         assert (await docs.page_chunks(page))[0].path == "tides.html"
         assert (await read_docs(opened, url=f"{HOME}tides.html#top")).section_id == found.results[0].section_id
         await export_site(opened, version, EMBEDDER.name, tmp_path / "heron.gz")
-        await opened.delete(version)
+        await opened.store.delete_version(version.id)
         imported = await import_site(opened, EMBEDDER.name, tmp_path / "heron.gz")
         assert (imported.home, imported.page_count) == (HOME, 2)
         again = await search_docs(opened, EMBEDDER, "forecast tides")
@@ -59,7 +59,7 @@ async def test_a_refusing_reranker_leaves_the_order_and_a_warning(
     reranker = HttpReranker(f"{sandbox.url}/reranker/v2", client, key="wrong")
     async with library(docs, 1, workers) as opened:
         added = await opened.add(str(tmp_path), "heron", "2", FAST)
-        await opened.crawl(added.id)
+        await opened.runner.crawl(added.id)
         own = await search_docs(opened, EMBEDDER, "storms of the sea")
         found = await search_docs(opened, EMBEDDER, "storms of the sea", reranker=reranker)
     await client.aclose()
@@ -77,7 +77,7 @@ async def test_the_neural_order_is_for_questions_whose_words_are_known(
     refusing = HttpReranker(f"{sandbox.url}/reranker/v2", client, key="wrong")
     async with library(docs, 1, workers) as opened:
         added = await opened.add(str(tmp_path), "heron", "2", FAST)
-        await opened.crawl(added.id)
+        await opened.runner.crawl(added.id)
         asked = {
             query: (await search_docs(opened, EMBEDDER, query, neural=refusing)).warnings
             for query in ("storms of the sea", "heron.forecast", "stroms of the sea")
@@ -104,7 +104,7 @@ async def test_a_search_pays_for_its_vector_and_finds_by_words_without_it(
     call = Call(time.monotonic() + 1.0, caller=Caller("anna"))
     async with library(docs, 1, workers) as opened:
         added = await opened.add(str(tmp_path), "heron", "2", FAST)
-        await opened.crawl(added.id)
+        await opened.runner.crawl(added.id)
         monkeypatch.setattr(type(EMBEDDER), "embed", staticmethod(hang))
         found = await search_docs(opened, EMBEDDER, "tides of the sea", call=call)
     assert asked == [call]

@@ -172,7 +172,7 @@ def test_fields_of_other_types_are_left_out(body: object) -> None:
 
 async def test_a_package_is_indexed_under_its_name_and_version(opened: DocsLibrary, sandbox: Sandbox) -> None:
     site, note = await opened.add_package(package("pypi:heron-tools"), **QUICK)
-    await opened.crawl(site.id)
+    await opened.runner.crawl(site.id)
     (site,) = await opened.store.versions()
     assert (site.name, site.label, site.url, note) == ("heron-tools", "0.4", f"{sandbox.url}/docs/2.0/", "")
     assert (site.status, site.page_count) == ("completed", 6)
@@ -208,7 +208,7 @@ async def test_two_packages_of_one_site_are_crawled_once(opened: DocsLibrary) ->
     )
     assert len({site.id for site, _ in added}) == 1
     assert [note for _, note in added] == ["", "npm:heron@2.0.0 is indexed already, as heron-tools 0.4.", ""]
-    await asyncio.gather(*(opened.crawl(site.id) for site, _ in added))
+    await asyncio.gather(*(opened.runner.crawl(site.id) for site, _ in added))
     assert len(await opened.store.versions()) == 1
 
 
@@ -223,14 +223,14 @@ async def test_another_version_of_an_indexed_site_is_not_indexed(opened: DocsLib
         site = await opened.add(url, "heron", "2.0", FAST)
         assert (await opened.documented(package("pypi:heron"))).indexed == "heron 2.0"
         assert (await opened.documented(package("pypi:heron@1.0"))).indexed == ""
-        await opened.delete(site)
+        await opened.store.delete_version(site.id)
 
 
 async def test_a_version_that_an_indexed_site_leaves_out_is_a_version_of_its_own(
     opened: DocsLibrary, sandbox: Sandbox
 ) -> None:
     site = await opened.add(f"{sandbox.url}/docs/2.0/", "heron", "2.0", FAST)
-    await opened.crawl(site.id)
+    await opened.runner.crawl(site.id)
     old = f"{sandbox.url}/docs/1.0/"
     await opened.store.add_urls(site.id, {old: 1})
     (task,) = await opened.store.lease_urls(site.id, 1, 0.0)
@@ -265,7 +265,7 @@ async def test_the_same_name_in_two_registries_is_two_sites(opened: DocsLibrary)
 async def test_a_package_without_a_site_has_the_page_and_the_docs_folder_of_its_repository(opened: DocsLibrary) -> None:
     site, _ = await opened.add_package(package("npm:@harbour/tides"), **QUICK)
     assert (site.options.include, site.label) == (REPOSITORY_PAGES, "1.2.0")
-    await opened.crawl(site.id)
+    await opened.runner.crawl(site.id)
     (site,) = await opened.store.versions()
     assert (site.status, site.page_count) == ("completed", 2)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs_index import project as reading
-from websearch_gateway.docs_index.project import MAX_FILE_BYTES, MOST_REQUIREMENTS, PUBLIC, read_project
+from websearch_gateway.docs_index import packages as reading
+from websearch_gateway.docs_index.packages import MAX_FILE_BYTES, MOST_REQUIREMENTS, PUBLIC, read_project
 
 UV_LOCK = """
 version = 1

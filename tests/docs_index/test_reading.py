@@ -22,7 +22,7 @@ async def test_a_page_is_read_from_its_start_to_its_end_by_the_next_id(gateway: 
     async with gateway() as opened:
         docs = opened.docs
         site = await docs.add(str(tmp_path), "book", "1", CrawlOptions())
-        await docs.crawl(site.id)
+        await docs.runner.crawl(site.id)
         part = await read_docs(docs, url=f"{tmp_path.as_uri()}/a.md", max_tokens=1_500)
         assert 1_000 < estimate_tokens(part.content) <= 1_500
         seen, ids = part.content, {part.section_id}
@@ -39,7 +39,7 @@ async def test_a_url_leads_to_the_section_of_its_anchor_in_any_spelling(gateway:
     (tmp_path / "zoo page.html").write_text(f"<main><h1>Zoo</h1><dl>{terms}</dl></main>")
     async with gateway() as opened:
         site = await opened.docs.add(str(tmp_path), "zoo", "1")
-        await opened.docs.crawl(site.id)
+        await opened.docs.runner.crawl(site.id)
         for url in (f"{tmp_path.as_uri()}/zoo%20page.html#zoo.z4", f"{tmp_path.as_uri()}/./zoo page.html#zoo%2Ez4"):
             assert "zoo.z4" in (await read_docs(opened.docs, url=url)).content[:40]
 
@@ -48,7 +48,7 @@ async def test_a_url_leads_to_the_section_of_its_anchor_in_any_spelling(gateway:
 async def test_an_address_that_no_page_can_have_is_refused(gateway: Open, tmp_path: Path, end: str) -> None:
     (tmp_path / "a.md").write_text("# Zebras\n\nZebras eat grass.")
     async with gateway() as opened:
-        await opened.docs.crawl((await opened.docs.add(str(tmp_path), "zoo", "1")).id)
+        await opened.docs.runner.crawl((await opened.docs.add(str(tmp_path), "zoo", "1")).id)
         with pytest.raises(SearchValidationError, match="url is not the address of a page"):
             await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/a.md{end}")
 
@@ -60,7 +60,7 @@ async def test_the_anchor_of_a_definition_within_a_section_leads_to_that_section
     (tmp_path / "zoo.html").write_text(f"<main><h1>Zoo</h1><dl>{terms}</dl></main>")
     async with gateway() as opened:
         site = await opened.docs.add(str(tmp_path), "zoo", "1")
-        await opened.docs.crawl(site.id)
+        await opened.docs.runner.crawl(site.id)
         for number in range(30):
             found = await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/zoo.html#zoo.z{number}", max_tokens=900)
             assert f"zoo.z{number}(x)" in found.content
@@ -74,7 +74,7 @@ async def test_no_page_of_a_forbidden_domain_is_shown(gateway: Open, tmp_path: P
     (tmp_path / "a.md").write_text("# Zebras\n\nZebras eat grass at home.")
     async with gateway(docs_url=docs_url) as opened:
         folder = await opened.docs.add(str(tmp_path), "folder", "1")
-        await opened.docs.crawl(folder.id)
+        await opened.docs.runner.crawl(folder.id)
         store = opened.docs.store
         for name in ("good", "bad"):
             base = f"https://{name}.example.org/"
@@ -113,7 +113,7 @@ async def test_a_section_that_is_too_long_is_cut_within_the_limit_and_says_so(ga
     (tmp_path / "ja.md").write_text("# 説明\n\n" + "この章ではソフトウェアの設定方法を説明します。" * 40)
     async with gateway() as opened:
         site = await opened.docs.add(str(tmp_path), "x", "1")
-        await opened.docs.crawl(site.id)
+        await opened.docs.runner.crawl(site.id)
         for name in ("code.md", "ja.md"):
             found = await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/{name}", max_tokens=100)
             assert estimate_tokens(found.content) <= 100
@@ -126,7 +126,7 @@ async def test_a_crawl_whose_process_has_ended_has_no_owner_and_says_how_to_go_o
     version = await store.add_version("my docs", "3", "https://docs.example.org/", CrawlOptions())
     for owner, command in ((Owner(platform.node(), 2**22 + 1, 1.0), "update 'my docs' 3"), (this_process(), "")):
         assert await store.claim(version.id, owner, 60)
-        (site,) = (await statuses(DocsLibrary(store, None), await store.versions())).sites  # type: ignore[arg-type]
+        (site,) = (await statuses(DocsLibrary(store, None, None), await store.versions())).sites  # type: ignore[arg-type]
         assert (site.owner is None, command in site.reason) == (bool(command), True)
     await store.close()
 
@@ -141,7 +141,7 @@ async def test_links_between_files_define_names_and_name_no_folder(gateway: Open
         (tmp_path / f"{name}.html").write_text(f"<main><h1>{name}</h1><p>{prose} {name}</p><ul>{links}</ul></main>")
     async with gateway() as opened:
         site = await opened.docs.add(str(tmp_path), "zoo", "1")
-        await opened.docs.crawl(site.id)
+        await opened.docs.runner.crawl(site.id)
         (match,) = await definitions(opened.docs.store, ["zoo_open"], [site.id], 9)
         (chunk,) = await chunks_of(opened.docs.store, [match.chunk_id])
         assert (match.kind, chunk.path) == ("link", "api/open.html")

@@ -30,7 +30,7 @@ from websearch_gateway.errors import SearchValidationError
 
 @pytest.fixture
 def library(docs):
-    return DocsLibrary(docs, None)
+    return DocsLibrary(docs, None, None)
 
 
 async def exported(library, path):
@@ -46,7 +46,7 @@ async def test_an_imported_site_is_searchable_by_words_meaning_and_symbols(libra
     await exported(library, path)
     assert b"secret" not in gzip.decompress(path.read_bytes())
     other = SqliteDocs(tmp_path / "other.db", "tests/1")
-    imported = await import_site(DocsLibrary(other, None), "tests/1", path)
+    imported = await import_site(DocsLibrary(other, None, None), "tests/1", path)
     assert (imported.status, imported.page_count, imported.unembedded) == ("completed", 1, 0)
     (hit,) = await search_text(other, TextQuery(("north",)), [imported.id], 10)
     assert [c.content for c in await chunks_of(other, [hit.chunk_id])] == ["North words."]
@@ -62,7 +62,7 @@ async def test_an_imported_site_is_searchable_by_words_meaning_and_symbols(libra
 async def test_vectors_of_another_embedder_are_left_out(library, tmp_path):
     await exported(library, tmp_path / "x.gz")
     other = SqliteDocs(tmp_path / "other.db", "another/1")
-    imported = await import_site(DocsLibrary(other, None), "another/1", tmp_path / "x.gz")
+    imported = await import_site(DocsLibrary(other, None, None), "another/1", tmp_path / "x.gz")
     assert (imported.page_count, imported.unembedded) == (1, 1)
     await other.close()
 
@@ -92,7 +92,7 @@ async def test_a_damaged_export_is_refused(library, tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     other = SqliteDocs(tmp_path / "other.db", "tests/1")
     with pytest.raises(SearchValidationError):
-        await import_site(DocsLibrary(other, None), "tests/1", path)
+        await import_site(DocsLibrary(other, None, None), "tests/1", path)
     assert await other.versions() == []
     await other.close()
 
@@ -107,7 +107,7 @@ async def test_a_site_is_not_crawled_while_it_is_imported(library, tmp_path, mon
         await put(id_, pages)
 
     monkeypatch.setattr(other, "put_pages", noted)
-    await import_site(DocsLibrary(other, None), "tests/1", tmp_path / "x.gz")
+    await import_site(DocsLibrary(other, None, None), "tests/1", tmp_path / "x.gz")
     assert seen == [("failed", INTERRUPTED)]
     await other.close()
 
@@ -150,7 +150,7 @@ async def imported(tmp_path):
     async def act(*pages, **head):
         lines = [HEAD | head, *pages]
         (tmp_path / "x.gz").write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
-        return await import_site(DocsLibrary(store, None), "tests/1", tmp_path / "x.gz"), store
+        return await import_site(DocsLibrary(store, None, None), "tests/1", tmp_path / "x.gz"), store
 
     yield act
     await store.close()

@@ -446,7 +446,7 @@ def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder
     fetcher, workers = reading.site_fetcher, reading.workers
     runner = CrawlRunner(store, fetcher, workers, unpackers, read, embedder, settings.docs_path)
     registries = Registries(fetcher, workers, settings.pypi_base_url, settings.npm_base_url, index_variables())
-    return DocsLibrary(store, runner, OperatorDomains.of(settings).admit, registries)
+    return DocsLibrary(store, runner, registries, OperatorDomains.of(settings).admit)
 
 
 async def is_indexed(settings: Settings, docs: LazyDocs, url: str) -> bool:

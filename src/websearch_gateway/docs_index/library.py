@@ -9,14 +9,14 @@ import re
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urlsplit
 
 from websearch_gateway.docs_index.crawl.listing import ENDINGS, is_archive
-from websearch_gateway.docs_index.crawl.runner import CrawlRunner, OnProgress, check_source, ignore
+from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source
 from websearch_gateway.docs_index.crawl.scope import canonical, version_siblings
 from websearch_gateway.docs_index.models import (
     Chunk,
@@ -28,8 +28,17 @@ from websearch_gateway.docs_index.models import (
     quoted,
     select,
 )
-from websearch_gateway.docs_index.packages import CODE_HOSTS, Ecosystem, Package, Registries, package_of
-from websearch_gateway.docs_index.project import PUBLIC, USER_FILES, read_project, withheld
+from websearch_gateway.docs_index.packages import (
+    CODE_HOSTS,
+    PUBLIC,
+    USER_FILES,
+    Ecosystem,
+    Package,
+    Registries,
+    package_of,
+    read_project,
+    withheld,
+)
 from websearch_gateway.docs_index.search import MAX_TOKENS, Ranker, reorder_with
 from websearch_gateway.docs_index.store.crawls import is_dead
 from websearch_gateway.docs_index.store.docs import SqlDocs
@@ -37,7 +46,6 @@ from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchError,
     SearchFetchError,
-    SearchNotConfiguredError,
     SearchValidationError,
     Unavailable,
 )
@@ -70,26 +78,15 @@ MOST_NAME_CHARS = 100
 MOST_BASE_CHARS = 300
 
 
+@dataclass(eq=False)
 class DocsLibrary:
-    """The documentation index as the entrypoints see it.
+    """The documentation index as the entrypoints see it. `is_open` says whether a page may be shown to callers."""
 
-    Args:
-        is_open: whether a page with this address may be shown to callers.
-        registries: know the documentation of packages.
-    """
-
-    def __init__(
-        self,
-        store: SqlDocs,
-        runner: CrawlRunner,
-        is_open: Callable[[str], bool] = lambda _: True,
-        registries: Registries | None = None,
-    ) -> None:
-        self.store = store
-        self.runner = runner
-        self.is_open = is_open
-        self.registries = registries
-        self._adding = asyncio.Lock()
+    store: SqlDocs
+    runner: CrawlRunner
+    registries: Registries
+    is_open: Callable[[str], bool] = lambda _: True
+    _adding: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def add(
         self,
@@ -148,13 +145,12 @@ class DocsLibrary:
         Raises:
             SearchValidationError: headers are given, which would go to a host that a stranger chose.
         """
-        registries = self._registries()
         if changes.get("headers"):
             raise SearchValidationError(
                 "Headers are not sent to the host that a package names. Add the site by its address, with the headers: "
                 "websearch-gateway docs add URL NAME VERSION --header ..."
             )
-        found = await registries.find(package)
+        found = await self.registries.find(package)
         url, note = found.url, ""
         if package.version and not found.include:
             url = await self.runner.at_version(found.url, found.version) or found.url
@@ -207,14 +203,13 @@ class DocsLibrary:
         return list(await asyncio.gather(*(look(package_of(*one)) for one in project["direct"])))
 
     async def _project(self, folder: str) -> dict[str, Any]:
-        registries = self._registries()
-        own: Mapping[Ecosystem, str] = {"pypi": registries.pypi, "npm": registries.npm}
+        own: Mapping[Ecosystem, str] = {"pypi": self.registries.pypi, "npm": self.registries.npm}
         public = {ecosystem: (*PUBLIC[ecosystem], urlsplit(url).netloc) for ecosystem, url in own.items()}
         home = str(await asyncio.to_thread(Path.home))
         files = [name.replace("~", home, 1) for name in USER_FILES]
         try:
             read: dict[str, Any] = await self.runner.workers.run(
-                read_project, folder, public, registries.variables, files, deadline=Deadline.after(PROJECT_SECONDS)
+                read_project, folder, public, self.registries.variables, files, deadline=Deadline.after(PROJECT_SECONDS)
             )
         except SearchFetchError as error:
             raise SearchValidationError("The files of the project take too much time or memory to read.") from error
@@ -225,7 +220,7 @@ class DocsLibrary:
     async def documented(self, package: Package) -> DocsDependency:
         """Where the documentation of a package is, and whether it is indexed. Errors are its `problem`."""
         try:
-            found = await self._registries().find(package)
+            found = await self.registries.find(package)
         except SearchError as error:
             return _dependency(package, problem=error.message)
         names = (package.name, f"{package.ecosystem}:{package.name}")
@@ -237,11 +232,6 @@ class DocsLibrary:
         is_of_version = known.label == found.version or version_siblings(known.url, found.version)[:1] == [known.url]
         is_known = is_of_version or not package.version
         return _dependency(package, found.url, f"{known.name} {known.label}" if is_known else "")
-
-    def _registries(self) -> Registries:
-        if self.registries is None:
-            raise SearchNotConfiguredError("No registry of packages is set.")
-        return self.registries
 
     async def _same_site(self, url: str) -> SiteVersion | None:
         """The version that begins at an address, or did before the site moved."""
@@ -288,10 +278,6 @@ class DocsLibrary:
             await self.store.start_generation(version.id)
         await self.store.set_status(version.id, "queued")
 
-    async def crawl(self, version_id: int, on_progress: OnProgress = ignore) -> SiteVersion | None:
-        """See `CrawlRunner.crawl`."""
-        return await self.runner.crawl(version_id, on_progress)
-
     async def find(self, site: str, label: str | None = None) -> list[SiteVersion]:
         """The versions that match a name, an address or an id.
 
@@ -324,10 +310,6 @@ class DocsLibrary:
     async def completed(self) -> list[SiteVersion]:
         """The versions that were fully crawled at least once; an update leaves them completed."""
         return [version for version in await self.searchable() if version.indexed_at is not None]
-
-    async def delete(self, version: SiteVersion) -> None:
-        """Remove a version; a running crawl of it ends by itself."""
-        await self.store.delete_version(version.id)
 
     async def close(self) -> None:
         """End crawls in the background, and release files, sockets and threads. Idempotent."""

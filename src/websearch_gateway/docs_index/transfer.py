@@ -184,7 +184,7 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
             try:
                 await _put_all(library, version, file, checks)
             except BaseException:
-                await asyncio.shield(library.delete(version))
+                await asyncio.shield(library.store.delete_version(version.id))
                 raise
             return await library.store.version(version.id) or version
     except (OSError, EOFError, zlib.error) as error:

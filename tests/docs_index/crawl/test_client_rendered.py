@@ -45,7 +45,7 @@ async def test_each_route_of_a_client_rendered_site_is_a_page(gateway: Open, sit
     serve(site, shell)
     async with gateway(fetch_allow_private_hosts=(f"127.0.0.1:{site.port}",)) as opened:
         added = await opened.docs.add(site.url, "frob", delay=0.0)
-        done = await opened.docs.crawl(added.id)
+        done = await opened.docs.runner.crawl(added.id)
         assert done is not None
         assert (done.status, done.page_count) == ("completed", 3)
         for path, (title, text) in ROUTES.items():
@@ -61,7 +61,7 @@ async def test_without_a_browser_such_a_site_fails_and_names_the_remedy(gateway:
     async with gateway(fetch_allow_private_hosts=(f"127.0.0.1:{site.port}",), browser_path="/nowhere") as opened:
         for browser in ("auto", "never"):
             added = await opened.docs.add(site.url, browser, delay=0.0, browser=browser)
-            done = await opened.docs.crawl(added.id)
+            done = await opened.docs.runner.crawl(added.id)
             assert done is not None
             assert (done.status, done.page_count, done.reason) == ("failed", 0, HOPELESS)
 
@@ -70,6 +70,6 @@ async def test_a_site_that_wants_to_be_paid_says_so(gateway: Open, site: Site) -
     site.pages["/docs/"] = (402, {})
     async with gateway(fetch_allow_private_hosts=(f"127.0.0.1:{site.port}",)) as opened:
         added = await opened.docs.add(site.url, "paid", delay=0.0)
-        done = await opened.docs.crawl(added.id)
+        done = await opened.docs.runner.crawl(added.id)
         assert done is not None
         assert (done.status, done.reason) == ("failed", "HTTP 402: the site wants to be paid for its pages")

@@ -45,7 +45,7 @@ async def docs(tmp_path: Path, site: Site, workers: Workers) -> AsyncIterator[Do
 
 async def crawled(docs: DocsLibrary, url: str, options: CrawlOptions = FAST):
     added = await docs.add(url, "x", "1", options)
-    return await docs.crawl(added.id)
+    return await docs.runner.crawl(added.id)
 
 
 def nine_pages() -> dict[str, str]:
@@ -77,7 +77,7 @@ async def test_a_refresh_sends_conditional_requests_and_replaces_changed_pages(d
     version = await crawled(docs, site.url)
     site.asked.clear()
     site.pages["/docs/a.html"] = html("Alpha", "A new walrus.")
-    version = await docs.crawl(version.id)
+    version = await docs.runner.crawl(version.id)
     assert (version.status, version.generation, version.page_count) == ("completed", 1, 2)
     assert ("/docs/", True) in site.asked
     assert ("/docs/a.html", True) in site.asked
@@ -97,14 +97,14 @@ async def test_a_stopped_crawl_resumes_where_it_stopped(tmp_path, site, workers)
             if progress.done >= 2:
                 some.set()
 
-        crawl = asyncio.create_task(docs.crawl(added.id, on_progress))
+        crawl = asyncio.create_task(docs.runner.crawl(added.id, on_progress))
         await some.wait()
         crawl.cancel()
         await asyncio.gather(crawl, return_exceptions=True)
         kept = {version.page_count for version in await docs.store.versions()}
     site.asked.clear()
     async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
-        version = await docs.crawl(added.id)
+        version = await docs.runner.crawl(added.id)
         assert (version.status, version.page_count) == ("completed", 27)
     again = [path for path, conditional in site.asked if path.endswith(".html") and not conditional]
     assert len(again) <= 27 - min(kept)
@@ -163,7 +163,7 @@ async def test_a_site_that_is_deleted_during_its_crawl_ends_the_crawl(docs, site
     async def delete(progress: CrawlProgress) -> None:
         await docs.store.delete_version(added.id)
 
-    assert await docs.crawl(added.id, delete) is None
+    assert await docs.runner.crawl(added.id, delete) is None
     assert await docs.store.known_urls(added.id) == []
 
 
@@ -173,10 +173,10 @@ async def test_a_second_crawl_of_a_site_in_the_same_process_waits_for_the_first(
         **{f"/docs/{n}.html": html(f"Page {n}") for n in range(8)},
     }
     added = await docs.add(site.url, "x", "1", CrawlOptions(delay=0.02, browser="never"))
-    first = asyncio.create_task(docs.crawl(added.id))
+    first = asyncio.create_task(docs.runner.crawl(added.id))
     await asyncio.sleep(0)
     assert await docs.runner.pending() == []
-    second = await docs.crawl(added.id)
+    second = await docs.runner.crawl(added.id)
     assert (second.status, second.page_count, second.generation) == ("completed", 9, 0)
     assert await first == second
 
@@ -276,7 +276,7 @@ async def test_a_start_page_without_an_ending_that_is_alone_names_the_folder_of_
     site.pages["/docs/intro/more"] = html("More")
     for path in ("/docs/intro", "/docs/intro/"):
         site.pages[path] = html("Intro", links=("/docs/use", "/docs/intro/more"))
-    version = await docs.crawl(version.id)
+    version = await docs.runner.crawl(version.id)
     assert (version.page_count, version.reason) == (2, "")
 
 
@@ -287,7 +287,7 @@ async def test_a_refused_site_is_discarded_and_one_with_pages_is_not(docs, site)
     await docs.discard_refused(kept)
     refused = await docs.add("http://10.0.0.1/docs/", "y", "1", FAST)
     with pytest.raises(ForbiddenUrlError):
-        await docs.crawl(refused.id)
+        await docs.runner.crawl(refused.id)
     await docs.discard_refused(refused)
     assert [version.id for version in await docs.store.versions()] == [kept.id]
 
@@ -313,7 +313,7 @@ async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):
     assert await found(docs, version.id, "zebra") == {"sub/a.md"}
     archive = shutil.make_archive(str(tmp_path / "book"), "gztar", folder)
     added = await docs.add(archive, "y", "1", FAST)
-    version = await docs.crawl(added.id)
+    version = await docs.runner.crawl(added.id)
     assert (version.status, version.page_count) == ("completed", 2)
     assert await found(docs, version.id, "walrus") == set()
 
@@ -333,7 +333,7 @@ async def test_office_documents_in_folders_and_archives_are_indexed_and_sections
     assert chunk.url.endswith("/papers/a.pdf#page=2")
     archive = shutil.make_archive(str(tmp_path / "book"), "zip", folder)
     added = await docs.add(archive, "y", "1", FAST)
-    version = await docs.crawl(added.id)
+    version = await docs.runner.crawl(added.id)
     assert (version.status, version.page_count) == ("completed", 2)
     assert await found(docs, version.id, "gnu") == {"book.zip!/b.docx"}
 
@@ -351,7 +351,7 @@ async def test_an_archive_is_downloaded_and_unpacked_and_leaves_no_files(docs, s
     assert list((tmp_path / "tmp").iterdir()) == []
     added = await docs.add(f"{site.url}gone.zip", "y", "1", FAST)
     with pytest.raises(SearchFetchError, match="HTTP status 404"):
-        await docs.crawl(added.id)
+        await docs.runner.crawl(added.id)
     assert (await docs.store.version(added.id)).status == "failed"
 
 
@@ -367,7 +367,7 @@ async def test_unpacking_ends_with_the_crawl(docs, tmp_path, monkeypatch):
             await asyncio.Event().wait()
 
     monkeypatch.setattr(docs.runner, "unpackers", Endless())
-    crawl = asyncio.create_task(docs.crawl((await docs.add(str(tmp_path / "book.zip"))).id))
+    crawl = asyncio.create_task(docs.runner.crawl((await docs.add(str(tmp_path / "book.zip"))).id))
     await begun.wait()
     crawl.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -382,7 +382,7 @@ async def test_a_file_that_is_no_archive_is_refused_and_a_damaged_one_fails(docs
         await docs.add(str(tmp_path / "notes.txt"))
     added = await docs.add(str(tmp_path / "book.zip"))
     with pytest.raises(SearchFetchError, match="cannot be unpacked"):
-        await docs.crawl(added.id)
+        await docs.runner.crawl(added.id)
     (version,) = await docs.find("book.zip")
     assert (version.status, version.reason) == ("failed", "The archive cannot be unpacked (BadZipFile).")
 
@@ -391,7 +391,7 @@ async def test_the_error_in_a_second_process_names_the_crawling_one(docs, site, 
     added = await docs.add(site.url, "x", "1", FAST)
     assert await docs.store.claim(added.id, Owner("elsewhere", 7, 1.0), 60)
     with pytest.raises(StateUnavailable, match="Process 7 on elsewhere"):
-        await docs.crawl(added.id)
+        await docs.runner.crawl(added.id)
 
 
 async def test_a_site_at_whose_page_two_crawls_died_does_not_stop_the_others(docs, site):
@@ -409,7 +409,7 @@ async def test_a_site_at_whose_page_two_crawls_died_does_not_stop_the_others(doc
     assert f"died at {site.url}." in failed.reason
     assert (await docs.store.version(other.id)).status == "completed"
     again = await docs.add(site.url, "x", "1")
-    assert (await docs.crawl(again.id)).page_count == 2
+    assert (await docs.runner.crawl(again.id)).page_count == 2
 
 
 async def test_a_server_crawls_pending_sites(docs, site):
@@ -442,7 +442,7 @@ async def test_redirects_of_a_crawl_are_checked_in_the_background_too(docs, site
                 await docs.runner.keep_crawling(0, drains=True)
             else:
                 with suppress(SearchError):
-                    await docs.crawl(added.id)
+                    await docs.runner.crawl(added.id)
             assert (await docs.store.version(added.id)).status in ("failed", "paused")
             site.pages["/robots.txt"] = (404, {})
             await docs.store.set_status(added.id, "queued")
@@ -504,7 +504,7 @@ async def test_a_crawl_that_waits_for_its_next_try_says_until_when(docs, site, m
         if progress.waiting:
             site.pages["/docs/a.html"] = html("Alpha")
 
-    assert (await docs.crawl(added.id, note)).page_count == 2
+    assert (await docs.runner.crawl(added.id, note)).page_count == 2
     assert any(text.startswith("next try at ") for text in waiting)
 
 
@@ -518,7 +518,7 @@ async def test_what_never_comes_into_the_frontier_is_counted_with_its_reason(sit
         options = CrawlOptions(delay=0, browser="never", exclude=("old/*",), max_pages=50)
         for _ in range(2):  # the second is a refresh, whose pages have not changed
             added = await docs.add(site.url, "heron", options=options)
-            await docs.crawl(added.id)
+            await docs.runner.crawl(added.id)
             (listed,), (full,) = (await listed_sites(docs, [added])).sites, (await statuses(docs, [added])).sites
             found = {one.reason: one for one in full.skipped}
             assert {reason: one.count for reason, one in found.items()} == {
@@ -542,6 +542,6 @@ async def test_files_of_a_folder_that_are_no_documents_are_counted(workers, tmp_
         (folder / name).write_text(f"# {name}\n\n{PROSE}")
     async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), 1, workers) as docs:
         added = await docs.add(str(folder), "heron", options=FAST)
-        await docs.crawl(added.id)
+        await docs.runner.crawl(added.id)
         (one,) = (await docs.store.skipped([added.id]))[added.id]
     assert (one.reason, one.count, len(one.urls)) == (NO_PAGE, 3, 3)

@@ -71,7 +71,7 @@ async def test_an_embedder_that_will_never_work_fails_the_crawl_at_once_and_keep
     async with crawling(tmp_path, site, workers, lambda _: httpx2.Response(status, content=body)) as docs:
         id_ = await added(docs, site)
         with pytest.raises(error, match=words) as caught:
-            await docs.crawl(id_)
+            await docs.runner.crawl(id_)
         failed = await docs.store.version(id_)
         assert (failed.status, failed.reason, failed.indexed_at) == ("failed", caught.value.message, None)
         assert (failed.page_count, failed.unembedded) == (1, 1)
@@ -88,7 +88,7 @@ async def test_a_model_that_ollama_cannot_find_fails_the_crawl_at_once(tmp_path,
     async with crawling(tmp_path, site, workers, answer, OllamaEmbedder) as docs:
         id_ = await added(docs, site)
         with pytest.raises(SearchNotConfiguredError, match="cannot download its model"):
-            await docs.crawl(id_)
+            await docs.runner.crawl(id_)
         assert (await docs.store.version(id_)).status == "failed"
 
 
@@ -110,7 +110,7 @@ async def test_pages_get_their_vectors_when_the_server_is_back(tmp_path, site, w
             await put(version_id, status, reason, **more)
 
         monkeypatch.setattr(docs.store, "set_status", noted)
-        version = await docs.crawl(id_)
+        version = await docs.runner.crawl(id_)
     assert (version.status, version.reason, version.unembedded) == ("completed", "", 0)
     assert [status for status, _ in seen].count("completed") == 1
     assert any("HTTP 503" in reason for status, reason in seen if status == "crawling")
@@ -122,7 +122,7 @@ async def test_a_server_that_is_down_for_a_day_fails_the_crawl(tmp_path, site, w
     async with crawling(tmp_path, site, workers, lambda _: httpx2.Response(503)) as docs:
         id_ = await added(docs, site)
         with pytest.raises(SearchNotConfiguredError, match="has not worked for a day"):
-            await docs.crawl(id_)
+            await docs.runner.crawl(id_)
         assert (await docs.store.version(id_)).status == "failed"
 
 
@@ -130,7 +130,7 @@ async def test_the_same_add_goes_on_when_the_key_is_right(tmp_path, site, worker
     answers = [lambda _: httpx2.Response(401)]
     async with crawling(tmp_path, site, workers, lambda request: (answers or [good])[0](request)) as docs:
         with pytest.raises(SearchAuthError):
-            await docs.crawl(await added(docs, site))
+            await docs.runner.crawl(await added(docs, site))
         answers.clear()
-        version = await docs.crawl(await added(docs, site))
+        version = await docs.runner.crawl(await added(docs, site))
     assert (version.status, version.page_count, version.unembedded) == ("completed", 2, 0)

@@ -19,15 +19,15 @@ async def test_one_of_the_versions_is_indexed_and_the_others_are_named(site, wor
     async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
         for _ in range(2):  # the second is a refresh in which nothing has changed
             added = await docs.add(site.url, "heron", options=FAST)
-            done = await docs.crawl(added.id)
+            done = await docs.runner.crawl(added.id)
             assert (done.status, done.page_count) == ("completed", 3)
             assert f"Others: 1.0, latest. Add one by its own address, such as {site.url}1.0/." in done.reason
         assert not any(site.fetched(f"/docs/{version}/") for version in ("1.0", "latest"))
         one = await docs.add(site.url, "heron", "1.0", FAST)
-        await docs.crawl(one.id)
+        await docs.runner.crawl(one.id)
         assert site.fetched("/docs/1.0/tides.html") == 1
         alone = await docs.add(f"{site.url}latest/", "alone", options=FAST)
-        done = await docs.crawl(alone.id)
+        done = await docs.runner.crawl(alone.id)
         assert (done.page_count, done.reason) == (2, "")
 
 
@@ -45,7 +45,7 @@ async def test_the_version_to_which_the_start_redirects_is_preferred_to_a_higher
         site.raw["/docs/sitemap.xml"] = f"<urlset>{places}</urlset>".encode()
     async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
         added = await docs.add(site.url, "heron", options=FAST)
-        done = await docs.crawl(added.id)
+        done = await docs.runner.crawl(added.id)
     assert (done.status, done.page_count) == ("completed", 2)
     assert "only 3 is indexed. Others: 3.15, 3.14" in done.reason
 
@@ -58,5 +58,5 @@ async def test_addresses_of_another_version_that_an_earlier_crawl_found_are_skip
         added = await docs.add(site.url, "heron", options=FAST)
         found = ("stable/", "stable/tides.html", "1.0/old.html")
         await docs.store.add_urls(added.id, {f"{site.url}{path}": 1 for path in found})
-        done = await docs.crawl(added.id)
+        done = await docs.runner.crawl(added.id)
     assert (done.page_count, site.fetched("/docs/1.0/old.html")) == (3, 0)

@@ -180,7 +180,7 @@ async def _documented(gateway: Gateway, url: str) -> Scene:
     caption = "Documentation, indexed here and searched offline"
     try:
         site = await gateway.docs.add(url, "heron", "2.0", CrawlOptions(delay=0.0))
-        await gateway.docs.crawl(site.id)
+        await gateway.docs.runner.crawl(site.id)
         return Scene(caption, DOCUMENTED, await gateway.search_docs(DOCUMENTED, limit=1))
     except SearchError as error:
         return Scene(caption, DOCUMENTED, describe(error))

@@ -227,7 +227,7 @@ def delete(
             if not typer.confirm(f"Delete the versions {labels} of {site}?"):
                 raise SearchValidationError("Nothing was deleted.")
         for version in found:
-            await gateway.docs.delete(version)
+            await gateway.docs.store.delete_version(version.id)
         return await statuses(gateway.docs, found, f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
 
     _within(act, lambda status: typer.echo(status.message), as_json, config)

@@ -127,7 +127,7 @@ async def watched(gateway: Gateway, site: SiteVersion, *, quiet: bool) -> None:
     """Crawl a site and show the progress on a terminal. Raises what `CrawlRunner.crawl` raises."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        await gateway.docs.crawl(site.id)
+        await gateway.docs.runner.crawl(site.id)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -148,4 +148,4 @@ async def watched(gateway: Gateway, site: SiteVersion, *, quiet: bool) -> None:
                 waiting=progress.waiting,
             )
 
-        await gateway.docs.crawl(site.id, show)
+        await gateway.docs.runner.crawl(site.id, show)

@@ -193,7 +193,7 @@ async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progres
     from websearch_gateway.docs_index.library import statuses
 
     site = await gateway.docs.find_one(given.site, given.version)
-    await gateway.docs.delete(site)
+    await gateway.docs.store.delete_version(site.id)
     return await statuses(gateway.docs, [site], f"Deleted: {site.name} {site.label}.")
 
 
