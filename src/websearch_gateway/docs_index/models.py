@@ -142,7 +142,7 @@ class Document:
     """The content of a reply: its text, and its instructions to crawlers.
 
     `chunks` and `symbols` are those of `markdown`. `links` are the canonical addresses that are in scope, each
-    once; `left_out` are the others of its origin, by reason: how many, and some of them.
+    once; `left_out` are the others of its origin, by reason.
     `refresh` is where the page sends its readers at once. `needs_scripts` says that the page is empty until
     its scripts run, `rendered` that a browser ran them after a first read without it.
     """
@@ -152,7 +152,7 @@ class Document:
     chunks: tuple[ChunkDraft, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     links: tuple[str, ...] = ()
-    left_out: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
     canonical: str = ""
     refresh: str = ""
     noindex: bool = False

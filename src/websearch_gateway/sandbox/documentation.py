@@ -115,16 +115,11 @@ async def _sitemap(request: Request) -> Response:
     return _validated(request, f"{opening}{places}</urlset>", "application/xml")
 
 
-async def _stable(_: Request) -> RedirectResponse:
-    return RedirectResponse(f"/docs/{STABLE}/", 302)
+def _redirect(path: str, target: str, status: int) -> Route:
+    async def answer(_: Request) -> RedirectResponse:
+        return RedirectResponse(target, status)
 
-
-async def _moved(_: Request) -> RedirectResponse:
-    return RedirectResponse(f"/docs/{OLD}/guide/timeouts.html", 301)
-
-
-async def _away(_: Request) -> RedirectResponse:
-    return RedirectResponse("/pages/espresso-at-home", 302)
+    return Route(path, answer)
 
 
 async def _live(request: Request) -> Response:
@@ -155,12 +150,8 @@ async def _private(_: Request) -> PlainTextResponse:
 
 async def _repository(request: Request) -> Response:
     body = "<p>Tides reads the tables of a harbour, in the browser and on servers, and draws them as waves.</p>"
-    return _page(
-        request,
-        "harbour/tides",
-        body,
-        {"/harbour/tides/issues": "Issues", "/harbour/tides/blob/main/docs/waves.html": "Drawing waves"},
-    )
+    links = {"/harbour/tides/issues": "Issues", "/harbour/tides/blob/main/docs/waves.html": "Drawing waves"}
+    return _page(request, "harbour/tides", body, links)
 
 
 async def _repository_document(request: Request) -> Response:
@@ -194,12 +185,12 @@ def inventory(version: str) -> bytes:
 
 
 ROUTES: list[BaseRoute] = [
-    Route("/docs/", _stable),
+    _redirect("/docs/", f"/docs/{STABLE}/", 302),
     Route("/docs/sitemap.xml", _sitemap),
     Route("/harbour/tides", _repository),
     Route("/harbour/tides/blob/main/docs/waves.html", _repository_document),
-    Route(f"/docs/{OLD}/timeouts.html", _moved),
-    Route(f"/docs/{OLD}/away.html", _away),
+    _redirect(f"/docs/{OLD}/timeouts.html", f"/docs/{OLD}/guide/timeouts.html", 301),
+    _redirect(f"/docs/{OLD}/away.html", "/pages/espresso-at-home", 302),
     Route(f"/docs/{OLD}/live.html", _live),
     Route(f"/docs/{OLD}/busy.html", _busy),
     Route(f"/docs/{OLD}/trap/{{number:int}}", _trap),

@@ -97,7 +97,7 @@ def test_a_glob_of_files_matches_the_index_page_of_a_folder():
 
 def test_the_remembered_addresses_that_are_left_out_have_a_limit():
     left_out = LeftOut()
-    left_out.note({"a": (MOST_LEFT_OUT + 5, [f"{START}{number}" for number in range(MOST_LEFT_OUT + 5)])})
+    left_out.note({"a": [f"{START}{number}" for number in range(MOST_LEFT_OUT + 5)]})
     assert [one.count for one in left_out.rows()] == [MOST_LEFT_OUT]
 
 

@@ -124,7 +124,7 @@ def test_a_list_that_holds_a_malformed_address_keeps_the_others() -> None:
     text = "[a](http://[) [b](b.html) [c](/c.html) [d](https://e.org/) [b](b.html#x) [c](/c.html)"
     found, left_out = pages_in(scope, BASE, llms_urls, text, BASE)
     assert found == [f"{BASE}b.html"]
-    assert left_out == {"outside of the start URL's folder": (1, ["https://docs.example.org/c.html"])}
+    assert left_out == {"outside of the start URL's folder": ["https://docs.example.org/c.html"]}
 
 
 def test_a_sitemap_of_sitemaps_names_only_those_of_the_same_origin() -> None:

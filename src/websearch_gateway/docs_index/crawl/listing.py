@@ -60,8 +60,10 @@ OFFICE_SUFFIXES: Mapping[str, str] = {
 }
 """The same for documents that hold their pictures; of most of them the content tells the type."""
 MAX_OFFICE_BYTES = 20_000_000
-LISTED_CHARS = 12_000_000
-"""The most characters of all addresses of a folder: a worker's reply is limited."""
+LISTED_CHARS = 8_000_000
+LISTED_LEFT_OUT = 5_000
+"""The most characters of all addresses of a folder, and the most files that are left out for a reason: a worker's reply
+is limited."""
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 MAX_ARCHIVE_BYTES = 500_000_000
 MAX_UNPACKED_BYTES = 2_000_000_000
@@ -93,7 +95,7 @@ def folder_pages(root: str, base: str, scope: Scope) -> tuple[list[str], Found]:
     """
     if not os.path.isdir(root):
         raise SearchFetchError(f"The folder {root} does not exist.", details={"reason": "missing"})
-    return sorted_out(_places(root, base, scope))
+    return sorted_out(_places(root, base, scope), LISTED_LEFT_OUT)
 
 
 def _places(root: str, base: str, scope: Scope) -> Iterator[tuple[str, str]]:

@@ -67,36 +67,30 @@ SERVER_RETRY_SECONDS = 60.0
 PAGES_AT_ONCE = 16
 MOST_DOWN_SECONDS = 86_400.0
 
-_REJECTED = (401, 403)
-_PASSING = (408, 409, 425, 429)
-
 _log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
 class Embedding:
-    """The embedder of a crawl. `trouble` is the message of its last failure, "" while it works.
+    """The embedder of a crawl. `trouble` is the message of its last failure, "" while it works. `clock` is monotonic.
 
     `refusal` is the error of an embedder that will not work however long the crawl waits, such as a rejected key.
-
-    Args:
-        clock: seconds on a monotonic clock.
     """
 
-    def __init__(self, embedder: Embedder, store: SqlDocs, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._embedder = embedder
-        self._store = store
-        self._clock = clock
-        self.trouble = ""
-        self.refusal: Refused | None = None
-        self._paused_until = 0.0
-        self._down_since: float | None = None
-        self._has_worked = False
+    embedder: Embedder
+    store: SqlDocs
+    clock: Callable[[], float] = time.monotonic
+    trouble: str = ""
+    refusal: Refused | None = None
+    _paused_until: float = 0.0
+    _down_since: float | None = None
+    _has_worked: bool = False
 
     async def vectors(self, task: UrlTask, page: PageDraft) -> Vectors | None:
         """One row per chunk; an unchanged chunk keeps its row. None while the embedder does not work."""
-        if self._clock() < self._paused_until:
+        if self.clock() < self._paused_until:
             return None
-        known = await self._store.known_vectors(task) if task.body_hash else {}
+        known = await self.store.known_vectors(task) if task.body_hash else {}
         ids, texts = await asyncio.to_thread(_new_texts, page, known)
         made = await self._embed(list(texts.values()))
         if made is None:
@@ -106,50 +100,47 @@ class Embedding:
 
     async def catch_up(self, version_id: int) -> bool:
         """Embed up to `PAGES_AT_ONCE` pages that have no vectors. False if none is left, or the embedder fails."""
-        if self._clock() < self._paused_until:
+        if self.clock() < self._paused_until:
             return False
-        pages = await self._store.unembedded(version_id, PAGES_AT_ONCE)
+        pages = await self.store.unembedded(version_id, PAGES_AT_ONCE)
         for page_id, chunks in pages:
             rows = await self._embed([_embedded_text(one.page_title, one.heading_path, one.content) for one in chunks])
             if rows is None:
                 return False
-            await self._store.put_vectors(page_id, _stacked(list(rows)))
+            await self.store.put_vectors(page_id, _stacked(list(rows)))
         return bool(pages)
 
     async def _embed(self, texts: Sequence[str]) -> list[Vectors] | None:
         rows: list[Vectors] = []
         try:
             for start in range(0, len(texts), BATCH):
-                rows += list(await self._embedder.embed(texts[start : start + BATCH], "document"))
-        except Refused as error:
-            self._failed(error.message, error)
-            return None
-        except Unavailable as error:
-            self._failed(error.message, self._refusal(error))
+                rows += list(await self.embedder.embed(texts[start : start + BATCH], "document"))
+        except (Refused, Unavailable) as error:
+            self._failed(error)
             return None
         self.trouble, self._down_since, self._has_worked = "", None, True
         return rows
 
-    def _failed(self, trouble: str, refusal: Refused | None) -> None:
-        now = self._clock()
+    def _failed(self, error: Refused | Unavailable) -> None:
+        now = self.clock()
+        refusal = error if isinstance(error, Refused) else self._refusal(error)
         if not self.trouble and refusal is None:
-            _log.warning("Chunks have no vectors for now: %s", trouble)
+            _log.warning("Chunks have no vectors for now: %s", error.message)
         self._down_since = now if self._down_since is None else self._down_since
         if refusal is None and now - self._down_since >= MOST_DOWN_SECONDS:
-            refusal = SearchNotConfiguredError(f"The embedder has not worked for a day. {trouble}")
-        self.trouble, self.refusal = trouble, refusal
+            refusal = SearchNotConfiguredError(f"The embedder has not worked for a day. {error.message}")
+        self.trouble, self.refusal = error.message, refusal
         self._paused_until = now + SERVER_RETRY_SECONDS
 
     def _refusal(self, error: Unavailable) -> Refused | None:
         """The error for the caller of a crawl if time does not cure this one; None if it may."""
         status = error.details.get("status", 0)
-        if status in _REJECTED:
+        if status in (401, 403):
             return SearchAuthError(error.message)
         is_wrong_server = isinstance(error, SearchProviderParseError) and not self._has_worked
-        is_refused = 400 <= status < 500 and status not in _PASSING
-        if is_refused or is_wrong_server or error.details.get("reason") == NO_MODEL:
-            return SearchNotConfiguredError(error.message)
-        return None
+        is_refused = 400 <= status < 500 and status not in (408, 409, 425, 429)
+        is_hopeless = is_refused or is_wrong_server or error.details.get("reason") == NO_MODEL
+        return SearchNotConfiguredError(error.message) if is_hopeless else None
 
 
 def _new_texts(page: PageDraft, known: Collection[str]) -> tuple[list[str], dict[str, str]]:

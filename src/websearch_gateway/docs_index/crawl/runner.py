@@ -43,7 +43,6 @@ from websearch_gateway.docs_index.models import (
     SiteVersion,
     Skipped,
     UrlTask,
-    VersionStatus,
 )
 from websearch_gateway.docs_index.store.crawls import is_dead, this_process
 from websearch_gateway.docs_index.store.docs import SqlDocs
@@ -214,16 +213,13 @@ class CrawlRunner:
         """Versions that wait for a crawl and that no living process crawls; with `refresh` also those that are
         due for a refresh."""
         now = self.clock()
-        versions = [v for v in await self.store.versions() if not self._is_crawled(v, now)]
-        return [version for version in versions if _is_pending(version, now, refresh=refresh)]
+        versions = [one for one in await self.store.versions() if _is_pending(one, now, refresh=refresh)]
+        return [one for one in versions if one.id not in self._running and not self._is_elsewhere(one, now)]
 
-    def _is_crawled(self, version: SiteVersion, now: float) -> bool:
-        owner, heartbeat = version.owner, version.heartbeat
-        if version.id in self._running:
-            return True
-        if owner is None or heartbeat is None or owner == self.owner:
-            return False
-        return now - heartbeat < LEASE_SECONDS and not is_dead(owner)
+    def _is_elsewhere(self, version: SiteVersion, now: float) -> bool:
+        owner = version.owner
+        is_alive = owner is not None and now - (version.heartbeat or 0.0) < LEASE_SECONDS and not is_dead(owner)
+        return is_alive and owner != self.owner
 
     async def keep_crawling(self, refresh_seconds: float, *, drains: bool = False) -> None:
         """Crawl pending versions, several sites at once, until cancelled. Processes that share a store share the work.
@@ -478,8 +474,12 @@ class Crawler:
                     done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                     for task in done:
                         tally.note(task.result())
-                    self._raise_refusal()
-                    self._stop_if_hopeless(tally)
+                    if self.work.embedding.refusal is not None:
+                        raise self.work.embedding.refusal
+                    if tally.in_a_row >= MOST_FAILURES_IN_A_ROW:
+                        raise Stop(f"{MOST_FAILURES_IN_A_ROW} failures in a row: {_most_common(tally.reasons)}")
+                    if not tally.done and tally.results["failed"] >= FIRST_PAGES:
+                        raise Stop(_most_common(tally.reasons))
                 elif self._left(version, tally) <= 0 or not await self._wait_for_due(version):
                     return
         finally:
@@ -512,21 +512,16 @@ class Crawler:
     async def _allowed(self, tasks: list[UrlTask], tally: _Tally) -> list[UrlTask]:
         """The tasks that robots.txt allows; the others are marked as skipped."""
         verdicts = await self.work.source.allowed([task.url for task in tasks])
+        admitted = []
         for task, allowed in zip(tasks, verdicts, strict=True):
             if not allowed:
                 tally.results["forbidden"] += 1
                 await self.store.finish_url(task, "skipped", "robots.txt forbids it")
-        admitted = [task for task, allowed in zip(tasks, verdicts, strict=True) if allowed]
-        for task in (task for task in admitted if self.work.is_other_version(task.url)):
-            await self.store.finish_url(task, "skipped", OTHER_VERSION)
-        return [task for task in admitted if not self.work.is_other_version(task.url)]
-
-    def _stop_if_hopeless(self, tally: _Tally) -> None:
-        """Raise Stop if the host keeps failing, or none of the first pages could be indexed."""
-        if tally.in_a_row >= MOST_FAILURES_IN_A_ROW:
-            raise Stop(f"{MOST_FAILURES_IN_A_ROW} failures in a row: {_most_common(tally.reasons)}")
-        if not tally.done and tally.results["failed"] >= FIRST_PAGES:
-            raise Stop(_most_common(tally.reasons))
+            elif self.work.is_other_version(task.url):
+                await self.store.finish_url(task, "skipped", OTHER_VERSION)
+            else:
+                admitted.append(task)
+        return admitted
 
     async def _embed_missed_pages(self, version: SiteVersion) -> None:
         """Embed the pages whose embedding failed, and retry while the server is down.
@@ -539,22 +534,17 @@ class Crawler:
                 raise _ClaimLost
             if await self.work.embedding.catch_up(version.id):
                 continue
-            self._raise_refusal()
+            if self.work.embedding.refusal is not None:
+                raise self.work.embedding.refusal
             self._waiting = f"{now.unembedded} pages have no vectors yet: {self.work.embedding.trouble}"
             await self.store.set_status(version.id, "crawling", self._waiting)
             await self.sleep(HEARTBEAT_SECONDS)
             self._waiting = ""
 
-    def _raise_refusal(self) -> None:
-        """Raise the error of an embedder that will not work; the pages so far are kept."""
-        if self.work.embedding.refusal is not None:
-            raise self.work.embedding.refusal
-
     async def _store_stop(self, version: SiteVersion, tally: _Tally, reason: str) -> None:
         now = await self.store.version(version.id)
-        has_pages = now is not None and now.page_count > 0
-        status: VersionStatus = "paused" if has_pages or tally.in_a_row >= MOST_FAILURES_IN_A_ROW else "failed"
-        await self.store.set_status(version.id, status, reason)
+        goes_on = (now and now.page_count) or tally.in_a_row >= MOST_FAILURES_IN_A_ROW
+        await self.store.set_status(version.id, "paused" if goes_on else "failed", reason)
 
     async def _store_end(self, version: SiteVersion, tally: _Tally) -> None:
         now = await self.store.version(version.id)

@@ -26,8 +26,8 @@ NO_PAGE = "a type of file without text, or a copy of a page"
 MOST_LEFT_OUT = 20_000
 SHOWN_LEFT_OUT = 5
 
-Found = Mapping[str, tuple[int, Sequence[str]]]
-"""Addresses by the reasons for which they are left out: how many, and some of them."""
+Found = Mapping[str, Sequence[str]]
+"""Addresses by the reasons for which they are left out."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX = re.compile(r"/index\.x?html?$")
@@ -201,30 +201,25 @@ class Scope:
 
 
 class LeftOut:
-    """Counts the addresses of a site that never become pages, by reason, and keeps some of them."""
+    """The addresses of a site that never become pages, by reason: each once, up to `MOST_LEFT_OUT`."""
 
     def __init__(self) -> None:
-        self._seen: set[int] = set()
-        self._found: dict[str, tuple[int, tuple[str, ...]]] = {}
+        self._found: defaultdict[str, dict[str, None]] = defaultdict(dict)
 
     def note(self, found: Found) -> None:
-        """Note addresses by their reasons. Those that are named count once, up to `MOST_LEFT_OUT` of them."""
-        for reason, (count, urls) in found.items():
-            room = MOST_LEFT_OUT - len(self._seen)
-            new = [url for url in urls if hash(url) not in self._seen][:room]
-            self._seen.update(map(hash, new))
-            if more := count - len(urls) + len(new):
-                before, some = self._found.get(reason, (0, ()))
-                self._found[reason] = before + more, (*some, *new)[:SHOWN_LEFT_OUT]
+        """Note addresses by their reasons."""
+        for reason, urls in found.items():
+            room = MOST_LEFT_OUT - sum(map(len, self._found.values()))
+            self._found[reason] |= dict.fromkeys(urls[:room])
 
     def rows(self) -> list[Skipped]:
-        """What was noted."""
-        return [Skipped(reason, count, urls) for reason, (count, urls) in self._found.items()]
+        """How many were noted for each reason, and some of them."""
+        return [Skipped(reason, len(urls), tuple(urls)[:SHOWN_LEFT_OUT]) for reason, urls in self._found.items()]
 
 
-def sorted_out(urls: Iterable[tuple[str, str]], most: int = SHOWN_LEFT_OUT) -> tuple[list[str], Found]:
+def sorted_out(urls: Iterable[tuple[str, str]], most: int = MOST_LEFT_OUT) -> tuple[list[str], Found]:
     """The addresses that `Scope.place` gives without a refusal, and the others of the same origin, up to `most` of
-    them for a reason with their names. Each counts once."""
+    them for a reason. Each is named once."""
     kept: dict[str, None] = {}
     left: dict[str, dict[str, None]] = {}
     for url, refusal in urls:
@@ -232,7 +227,7 @@ def sorted_out(urls: Iterable[tuple[str, str]], most: int = SHOWN_LEFT_OUT) -> t
             kept[url] = None
         elif refusal != ELSEWHERE:
             left.setdefault(refusal, {})[url] = None
-    return list(kept), {reason: (len(found), list(found)[:most]) for reason, found in left.items()}
+    return list(kept), {reason: list(found)[:most] for reason, found in left.items()}
 
 
 def is_only_followed(url: str, title: str = "") -> bool:
