@@ -125,32 +125,35 @@ def read(
 BackgroundOption = Annotated[bool, typer.Option("--background", help="Crawl in a process of its own; return at once.")]
 
 
+SourceArgument = Annotated[
+    str | None, typer.Argument(help="A URL, a package such as pypi:NAME, a folder, a zip or tar.")
+]
+DelayOption = Annotated[
+    float | None, typer.Option(min=0, max=600, help="Seconds between two requests to a host. Default: 0.25.")
+]
+BrowserOption = Annotated[
+    Literal["never", "auto", "always"] | None, typer.Option(help="Run the pages' scripts. Default: auto.")
+]
+ProjectOption = Annotated[
+    str | None, typer.Option(help="A project's folder: add what it depends on, or SOURCE at the version that it uses.")
+]
 _ADD = ("websearch-gateway", "docs", "add")
 
 
 def add(
-    source: Annotated[
-        str | None, typer.Argument(help="A URL, a package such as pypi:NAME, a folder, a zip or tar.")
-    ] = None,
+    source: SourceArgument = None,
     name: Annotated[str | None, typer.Argument(help="The name of the site. Default: its host.")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")] = None,
     include: Annotated[list[str] | None, typer.Option(help="Only paths that match this glob (repeatable).")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="No paths that match this glob (repeatable).")] = None,
     max_pages: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="Pages at most. Default: 20000.")] = None,
-    delay: Annotated[
-        float | None, typer.Option(min=0, max=600, help="Seconds between two requests to a host. Default: 0.25.")
-    ] = None,
-    browser: Annotated[
-        Literal["never", "auto", "always"] | None, typer.Option(help="Run the pages' scripts. Default: auto.")
-    ] = None,
+    delay: DelayOption = None,
+    browser: BrowserOption = None,
     header: Annotated[list[str] | None, typer.Option(help="A header `Name: value` to send (repeatable).")] = None,
     base_url: Annotated[
         str | None, typer.Option(help="The web address of the folder or archive, for citations.")
     ] = None,
-    project: Annotated[
-        str | None,
-        typer.Option(help="A project's folder: add what it depends on, or SOURCE at the version that it uses."),
-    ] = None,
+    project: ProjectOption = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Index what --project lists, without asking.")] = False,
     background: BackgroundOption = False,
     as_json: JsonOption = False,
