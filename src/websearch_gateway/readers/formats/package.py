@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from itertools import islice
@@ -152,12 +152,8 @@ class Package:
             raise too_large()
         return data
 
-    def xml(self, name: str, prepare: Callable[[bytes], bytes] = bytes) -> Any:
-        """The root element of an XML part; None if it is missing or not XML. Entities are left out.
-
-        Args:
-            prepare: changes the part before it is parsed.
-        """
+    def xml(self, name: str) -> Any:
+        """The root element of an XML part; None if it is missing or not XML. Entities are left out."""
         from lxml import etree
 
         data = self.read(name)
@@ -166,7 +162,7 @@ class Package:
             resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
         )
         try:
-            root = etree.fromstring(prepare(data), parser) if data else None
+            root = etree.fromstring(data, parser) if data else None
         except etree.XMLSyntaxError:
             return None
         if root is not None and root.getroottree().docinfo.doctype:
