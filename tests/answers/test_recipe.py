@@ -40,7 +40,7 @@ def add_engine(copy: Path) -> None:
         "from websearch_gateway.sandbox.vendors.hosted_engines",
         "from websearch_gateway.sandbox.vendors.heron import HERON\n",
     )
-    faults = '    "heron": {"no_search": "answers without searching", "failed": "reports a response that failed"},\n'
+    faults = '    "heron": "no_search failed",\n'
     insert(package / "sandbox" / "__init__.py", '    "perplexity": ', faults)
     insert(copy / "docs" / "engines.md", "| `llm` |", "| `heron` | `HERON_API_KEY` | its own search | a mark |\n")
     for tool, document in (("settings_table", "settings"), ("price_table", "prices")):

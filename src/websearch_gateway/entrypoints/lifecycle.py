@@ -174,7 +174,9 @@ async def exporting(settings: Settings) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        await asyncio.to_thread(_within_reason, stop)
+        thread = threading.Thread(target=stop, daemon=True)  # one that hangs ends with the process
+        thread.start()
+        await asyncio.to_thread(thread.join, FLUSH_SECONDS)
 
 
 def start_exporting(settings: Settings) -> Callable[[], None]:
@@ -191,7 +193,7 @@ def start_exporting(settings: Settings) -> Callable[[], None]:
 
     endpoint = settings.otel_exporter_otlp_endpoint
     if endpoint is None or not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        return _nothing
+        return lambda: None
     try:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -219,13 +221,3 @@ def start_exporting(settings: Settings) -> Callable[[], None]:
         meters.shutdown()
 
     return stop
-
-
-def _nothing() -> None:
-    """Does nothing."""
-
-
-def _within_reason(stop: Callable[[], None]) -> None:
-    thread = threading.Thread(target=stop, daemon=True)  # one that hangs ends with the process
-    thread.start()
-    thread.join(FLUSH_SECONDS)

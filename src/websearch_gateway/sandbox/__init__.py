@@ -49,66 +49,19 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-TRANSPORT_KINDS = {
-    "status": "answers with an HTTP error status, in the vendor's own words",
-    "delay": "answers late",
-    "hang": "never answers",
-    "reset": "breaks the connection off",
-    "garbage": "answers 200 with bytes that are not JSON",
-    "bot": "answers with a page that asks whether you are human",
-    "drip": "sends its reply one byte at a time",
-    "unrelated": "answers another question than it was asked",
-}
-"""What any vendor or page can do, and what that means."""
+TRANSPORT_KINDS = frozenset({"status", "delay", "hang", "reset", "garbage", "bot", "drip", "unrelated"})
+"""What any vendor or page can do; `unrelated`: it answers another question than it was asked."""
 
-PAGE_KINDS = {
-    "huge": "sends a page without an end",
-    "gzip_bomb": "sends 4 MiB that unpack to 4 GiB",
-    "redirect_private": "redirects to a private address",
-    "redirect_loop": "redirects to itself",
-    "wrong_length": "promises more bytes than it sends",
-    "odd_charset": "declares an encoding that takes seconds to decode",
+OWN_KINDS = {
+    "pages": "huge gzip_bomb redirect_private redirect_loop wrong_length odd_charset",
+    "openai": "failed incomplete refusal no_search empty_annotations raw_markers shifted_spans utf16_spans",
+    "anthropic": "no_search refusal pause_turn",
+    "gemini": "no_search refusal",
+    "perplexity": "no_search failed",
+    "llm": "own_words other_language thinks_aloud breaks_off old_marks made_up_sources made_up_quotes wrong_numbers "
+    "wrong_names no_marks no_answer endless prompt_echo obey",
 }
-"""What pages can do."""
-
-OPENAI_KINDS = {
-    "failed": "reports a response that failed",
-    "incomplete": "stops in the middle of its answer",
-    "refusal": "refuses to answer",
-    "no_search": "answers without searching",
-    "empty_annotations": "cites nothing",
-    "raw_markers": "leaves its own marks of citations in the text",
-    "shifted_spans": "cites places that are a few characters off",
-    "utf16_spans": "counts places in UTF-16",
-}
-"""What `openai/v1/responses` can do: HTTP 200 with something wrong inside."""
-
-ENGINE_KINDS = {
-    "anthropic": {
-        "no_search": "answers without searching",
-        "refusal": "refuses to answer",
-        "pause_turn": "pauses until it is asked to continue",
-    },
-    "gemini": {"no_search": "answers without searching", "refusal": "refuses to answer"},
-    "perplexity": {"no_search": "answers without searching", "failed": "reports a response that failed"},
-    "llm": {
-        "own_words": "writes in its own words",
-        "other_language": "writes in another language",
-        "thinks_aloud": "begins with its thoughts",
-        "breaks_off": "breaks off in the middle of a sentence",
-        "old_marks": "cites by numbers, without quotes",
-        "made_up_sources": "cites sources that it was not given",
-        "made_up_quotes": "quotes words that its sources do not have",
-        "wrong_numbers": "writes other numbers than its sources",
-        "wrong_names": "writes other names than its sources",
-        "no_marks": "cites nothing",
-        "no_answer": "says that the sources do not answer",
-        "endless": "never stops writing",
-        "prompt_echo": "repeats its prompt",
-        "obey": "obeys an instruction that stands in a page",
-    },
-}
-"""What the other answer engines can do: HTTP 200 with something wrong inside."""
+"""What pages and answer engines can do beside that: HTTP 200 with something wrong inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +91,9 @@ class Fault:
     location: str = "http://169.254.169.254/latest/meta-data/"
 
     def __post_init__(self) -> None:
-        allowed = TRANSPORT_KINDS | kinds_of(self.target.partition("/")[0])
+        allowed = TRANSPORT_KINDS.union(OWN_KINDS.get(self.target.partition("/")[0], "").split())
         if self.kind not in allowed:
             raise ValueError(f"{self.target} has no fault {self.kind!r}; choose from {', '.join(sorted(allowed))}")
-
-
-def kinds_of(target: str) -> dict[str, str]:
-    """The faults of a target's own, beside TRANSPORT_KINDS, and what they mean."""
-    return {"openai": OPENAI_KINDS, "pages": PAGE_KINDS, **ENGINE_KINDS}.get(target, {})
 
 
 @dataclass(slots=True)

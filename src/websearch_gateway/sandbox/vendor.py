@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from websearch_gateway.sandbox import key_of
+from websearch_gateway.sandbox import TRANSPORT_KINDS, key_of
 from websearch_gateway.sandbox.small_web import Match, best_sentences, search
 from websearch_gateway.settings import ProviderRow
 
@@ -201,10 +201,10 @@ def research(request: Request, question: str, region: str | None = None) -> list
     return pages
 
 
-def fault_of(request: Request, kinds: Collection[str]) -> str | None:
-    """The kind of this request's fault, if it is one of `kinds`."""
+def fault_of(request: Request) -> str | None:
+    """The kind of this request's fault, if it is one of the vendor's own."""
     fault = request.state.fault
-    return str(fault.kind) if fault and fault.kind in kinds else None
+    return str(fault.kind) if fault and fault.kind not in TRANSPORT_KINDS else None
 
 
 REPLIES = files("websearch_gateway.sandbox") / "replies"

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from websearch_gateway.sandbox import ENGINE_KINDS, key_of
+from websearch_gateway.sandbox import key_of
 from websearch_gateway.sandbox.vendor import (
     Found,
     Vendor,
@@ -107,7 +107,7 @@ def _blocks(found: list[Found]) -> list[dict[str, Any]]:
 async def _messages(request: Request) -> JSONResponse:
     _authorise(request)
     body = await json_object(request, _anthropic_refusal(400, "body: not JSON"))
-    tool, fault = _search_tool(body), fault_of(request, ENGINE_KINDS["anthropic"])
+    tool, fault = _search_tool(body), fault_of(request)
     question = str(body["messages"][0]["content"])
     resumed = body["messages"][-1]["role"] == "assistant"
     stop, searches = "end_turn", 1
@@ -191,7 +191,7 @@ async def _gemini(request: Request) -> JSONResponse:
     if model not in _GEMINIS or verb != "generateContent":
         raise _gemini_refusal(404)
     body = await json_object(request, _gemini_refusal(400))
-    fault = fault_of(request, ENGINE_KINDS["gemini"])
+    fault = fault_of(request)
     if fault == "refusal":
         return JSONResponse({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})
     question = str(body["contents"][-1]["parts"][0]["text"])

@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox import OPENAI_KEY, OPENAI_KINDS
+from websearch_gateway.sandbox import OPENAI_KEY
 from websearch_gateway.sandbox.small_web import Match, best_sentences, terms
 from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, bearer, clock, fault_of, found, json_object
 
@@ -135,7 +135,7 @@ async def _responses(request: Request) -> JSONResponse:
     _authorise(request)
     body = await json_object(request, bad_request(_NOT_JSON))
     model = check_response_request(body)
-    kind = fault_of(request, OPENAI_KINDS)
+    kind = fault_of(request)
     payload = _compose(request, body, model, kind)
     if kind == "failed":
         error = {

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox import ENGINE_KINDS, LLM_MODEL
+from websearch_gateway.sandbox import LLM_MODEL
 from websearch_gateway.sandbox.small_web import terms
 from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, fault_of, json_object, posted, worded
 
@@ -117,7 +117,7 @@ async def _chat(request: Request) -> Response:
     body = await json_object(request, _llm_refusal(400))
     if body.get("model") != LLM_MODEL:
         raise _llm_refusal(404, f'model "{body.get("model")}" not found')
-    fault = fault_of(request, ENGINE_KINDS["llm"])
+    fault = fault_of(request)
     prompt = "\n".join(str(message.get("content")) for message in body.get("messages", []))
     text = _reply(prompt, fault, in_json="response_format" in body and fault != "endless")
     if body.get("stream"):

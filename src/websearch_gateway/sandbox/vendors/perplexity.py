@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox import ENGINE_KINDS, key_of
+from websearch_gateway.sandbox import key_of
 from websearch_gateway.sandbox.vendor import Vendor, bearer, fault_of, found, posted, research, within_domains, worded
 
 _MODELS = ("perplexity/sonar",)
@@ -32,7 +32,7 @@ async def _agent(request: Request) -> JSONResponse:
     body = await posted(request, "perplexity", refusal)
     if body.get("model") not in _MODELS:
         raise refusal(404)
-    fault = fault_of(request, ENGINE_KINDS["perplexity"])
+    fault = fault_of(request)
     if fault == "failed":
         error = {"message": "It failed.", "code": "server_error", "type": "server_error"}
         return JSONResponse({"status": "failed", "error": error, "output": []})
