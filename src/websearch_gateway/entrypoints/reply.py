@@ -23,7 +23,6 @@ from websearch_gateway.errors import SearchError, shown
 from websearch_gateway.models import Caller, ContentRequest, Progress, no_progress
 from websearch_gateway.results import (
     CachedAnswer,
-    CheckedClaim,
     CheckedClaims,
     DocsHit,
     DocsSearchResponse,
@@ -430,7 +429,9 @@ MOST_UNCITED = 5
 
 def answer_text(response: SearchResponse) -> str:
     """The answer with marks such as `[1]`, and a numbered list of what it cites."""
-    return _joined(_warned((*_instead(response), *response.warnings)), _untrusted(_answer(response)) or "No answer.")
+    one = response.fallback
+    instead = [f"{response.provider} answered instead of {one.from_} ({one.reason})"] if one else []
+    return _joined(_warned((*instead, *response.warnings)), _untrusted(_answer(response)) or "No answer.")
 
 
 def cached_text(response: CachedAnswer) -> str:
@@ -450,12 +451,12 @@ def similar_text(found: SimilarAnswers) -> str:
 
 def claims_text(response: CheckedClaims) -> str:
     """Each claim with its verdict, and the words of the page under it."""
-    return _joined(_warned(response.warnings), "\n".join(map(_claim, response.claims)))
-
-
-def _claim(one: CheckedClaim) -> str:
-    proof = _untrusted(f"{one.quote} - {one.url}") if one.quote else ""
-    return "\n".join(filter(None, (f"[{one.verdict}] {one.claim}", proof)))
+    lines = []
+    for one in response.claims:
+        lines.append(f"[{one.verdict}] {one.claim}")
+        if one.quote:
+            lines.append(_untrusted(f"{one.quote} - {one.url}"))
+    return _joined(_warned(response.warnings), "\n".join(lines))
 
 
 def found_text(response: WebSearchResponse) -> str:
@@ -510,17 +511,12 @@ def _section(one: DocsHit, *, names_site: bool) -> str:
     return f"[{' > '.join(dict.fromkeys(titles))}{site}, {about}]({one.url})\n{one.content}"
 
 
-def _instead(response: SearchResponse) -> list[str]:
-    """Whose answer this is, where it is not the first engine's."""
-    fallback = response.fallback
-    return [f"{response.provider} answered instead of {fallback.from_} ({fallback.reason})"] if fallback else []
-
-
 @functools.lru_cache(maxsize=64)  # stored answers repeat
 def _answer(response: SearchResponse) -> str:
     text = numbered(response.text, tuple(places_of(response))).strip()
     if not response.citations:
-        return _joined(text, *_uncited(response.sources))
+        found = "\n".join(f"- {one.title} - {one.url}" for one in response.sources[:MOST_UNCITED])
+        return _joined(text, found and f"Found, not cited:\n{found}")
     titles = _titles(response, len(text))
     lines = [
         f"[{one.rank}] {title} - {one.url}" + ("" if text else f"\n{one.text_snippet}")
@@ -547,11 +543,6 @@ def _titles(response: SearchResponse, written: int) -> list[str]:
     if not response.text or sum(map(len, titles)) <= room:
         return titles
     return [shortened(title, max(SHORTEST_TITLE, room // len(titles))) for title in titles]
-
-
-def _uncited(sources: Sequence[SourceInfo]) -> list[str]:
-    listed = "\n".join(f"- {one.title} - {one.url}" for one in sources[:MOST_UNCITED])
-    return [f"Found, not cited:\n{listed}"] if listed else []
 
 
 def _similar(one: SimilarAnswer) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -139,24 +139,17 @@ def token(
 ) -> None:
     """Make an API key (--static), or mint a token for development (AUTH_MODE=secret)."""
     if static:
-        _make_key(user, scope, as_json=as_json)
+        from websearch_gateway.entrypoints.http.authentication import mint_static
+
+        key, entry = exit_on_error(lambda: mint_static(user, scope.split()), as_json=as_json)
+        told = f"Key, shown this once:  {key}\nEntry for AUTH_TOKENS: {entry}"
+        typer.echo(json.dumps({"token": key, "authTokensEntry": entry}) if as_json else told)
         return
     from websearch_gateway.entrypoints.http.tokens import mint
 
     settings = settings_of(config, as_json=as_json)
     minted = exit_on_error(lambda: mint(settings, user, scope.split(), ttl), as_json=as_json)
     typer.echo(json.dumps({"token": minted, "expiresInSeconds": ttl}) if as_json else minted)
-
-
-def _make_key(user: str, scope: str, *, as_json: bool) -> None:
-    from websearch_gateway.entrypoints.http.authentication import mint_static
-
-    token, entry = exit_on_error(lambda: mint_static(user, scope.split()), as_json=as_json)
-    if as_json:
-        typer.echo(json.dumps({"token": token, "authTokensEntry": entry}))
-        return
-    typer.echo(f"Key, shown this once:  {token}")
-    typer.echo(f"Entry for AUTH_TOKENS: {entry}")
 
 
 @cli.command()
@@ -196,10 +189,7 @@ def forwarded_settings(arguments: Sequence[str]) -> dict[str, str]:
         typer.BadParameter: there is no such setting, its value is missing, or it is a secret: other users of the
             machine see a command's arguments.
     """
-    return dict(_pairs(arguments))
-
-
-def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    found: dict[str, str] = {}
     rest = iter(arguments)
     for argument in rest:
         option, given, value = argument.partition("=")
@@ -211,7 +201,8 @@ def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
         text = value if given else next(rest, None)
         if text is None:
             raise typer.BadParameter(f"{option} needs a value.")
-        yield name, text
+        found[name] = text
+    return found
 
 
 @cache.command("stats")
