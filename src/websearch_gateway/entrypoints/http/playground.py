@@ -12,7 +12,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -36,7 +36,6 @@ from websearch_gateway.entrypoints.http.replies import (
 )
 from websearch_gateway.entrypoints.lifecycle import LazyGateway, describe
 from websearch_gateway.entrypoints.tools import Tool, callable_tools
-from websearch_gateway.entrypoints.tools.base import Arguments
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import AskedUpstream, Caller, Watch
 from websearch_gateway.results import DocsSearchResponse, PagePassages, SearchResponse, WebSearchResponse, WireModel
@@ -77,8 +76,7 @@ def play_routes(settings: Settings, gateway: LazyGateway) -> list[BaseRoute]:
     """The routes of the page; none if it is off."""
     if settings.playground == "off":
         return []
-    tools = {tool.name: tool for tool in callable_tools(settings)}
-    kept = {name: (tools.get(name), stage) for name, stage in FIRST_STAGES.items()}
+    tools = {tool.name: tool for tool in callable_tools(settings) if tool.name in FIRST_STAGES}
     page = rendered(with_token=settings.auth_mode != "none")
 
     async def play(_: Request) -> Response:
@@ -94,7 +92,7 @@ def play_routes(settings: Settings, gateway: LazyGateway) -> list[BaseRoute]:
         Route("/play", play),
         Route("/play.js", script),
         Route("/play/suggestions", suggestions),
-        Route("/play/ask", _ask_endpoint(kept, gateway, settings.public_url), methods=["POST"]),
+        Route("/play/ask", _ask_endpoint(tools, gateway, settings.public_url), methods=["POST"]),
     ]
 
 
@@ -113,11 +111,9 @@ def rendered(*, with_token: bool) -> str:
     )
 
 
-Kept = Mapping[str, tuple[Tool | None, str]]
-"""Tool of a tab -> the tool, or None if TOOLSETS leaves it out, and its first stage."""
-
-
-def _ask_endpoint(kept: Kept, gateway: LazyGateway, public_url: str | None) -> Callable[[Request], Awaitable[Response]]:
+def _ask_endpoint(
+    tools: Mapping[str, Tool], gateway: LazyGateway, public_url: str | None
+) -> Callable[[Request], Awaitable[Response]]:
     async def ask(request: Request) -> Response:
         if not _is_own_page(request, public_url):
             return refusal(403, "VALIDATION", "Only the page /play of this server may ask here; programs use /v1.")
@@ -126,14 +122,13 @@ def _ask_endpoint(kept: Kept, gateway: LazyGateway, public_url: str | None) -> C
         try:
             body = json_object(await request.body())
             name, given = str(body.get("tool")), body.get("arguments")
-            tool, stage = kept.get(name, (None, ""))
-            if tool is None:
+            if (tool := tools.get(name)) is None:
                 raise SearchValidationError(f"This gateway does not offer {shown(name)}; see TOOLSETS.")
             require_scope(request, tool.needed_scope)
             arguments = tool.parse(given if isinstance(given, dict) else {})
         except SearchValidationError as error:
             return failure(error)
-        events = _events(_Call(tool, arguments, caller_of(request), gateway), stage)
+        events = _events(gateway, tool, arguments, caller_of(request))
         return StreamingResponse(events, media_type="application/x-ndjson", headers={"X-Accel-Buffering": "no"})
 
     return ask
@@ -152,42 +147,31 @@ def _is_own_page(request: Request, public_url: str | None) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """One call of a tool."""
-
-    tool: Tool
-    arguments: Arguments
-    caller: Caller
-    gateway: LazyGateway
-
-    async def run(self, tell: Callable[[dict[str, Any]], None]) -> None:
-        """Call the tool. `tell` gets each stage and each upstream as they come, and last the result or the error."""
-
-        async def progress(message: str) -> None:
-            tell({"stage": message})
-
-        watch = Watch(lambda asked: tell({"upstream": asdict(asked)}))
-        caller = replace(self.caller, copies=1, watch=watch)
-        try:
-            result = await self.tool.call(await self.gateway.get(), self.arguments, caller, progress)
-            end: dict[str, Any] = {"result": result.model_dump(mode="json", by_alias=True)}
-            end["why"] = why_nothing(result, list(watch.asked.values()))
-        except Exception as error:  # the entrypoint: the reply has begun, so the error becomes its last event
-            end = own_shape(describe(error), 500)
-        tell({**end, "upstreams": [asdict(asked) for asked in watch.asked.values()]})
-
-
-async def _events(call: _Call, stage: str) -> AsyncIterator[bytes]:
-    """The events of a call, a line of JSON each, with the seconds since it began."""
+async def _events(gateway: LazyGateway, tool: Tool, arguments: Any, caller: Caller) -> AsyncIterator[bytes]:
+    """The events of a call, a line of JSON each, with the seconds since it began: each stage and each upstream as they
+    come, and last the result or the error.
+    """
     started = time.monotonic()
     waiting: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
 
     def tell(event: dict[str, Any]) -> None:
         waiting.put_nowait({**event, "seconds": round(time.monotonic() - started, 3)})
 
-    tell({"stage": stage})
-    task = asyncio.create_task(call.run(tell))
+    async def progress(message: str) -> None:
+        tell({"stage": message})
+
+    async def call() -> None:
+        watch = Watch(lambda asked: tell({"upstream": asdict(asked)}))
+        try:
+            result = await tool.call(await gateway.get(), arguments, replace(caller, copies=1, watch=watch), progress)
+            end: dict[str, Any] = {"result": result.model_dump(mode="json", by_alias=True)}
+            end["why"] = why_nothing(result, list(watch.asked.values()))
+        except Exception as error:  # the entrypoint: the reply has begun, so the error becomes its last event
+            end = own_shape(describe(error), 500)
+        tell({**end, "upstreams": [asdict(asked) for asked in watch.asked.values()]})
+
+    tell({"stage": FIRST_STAGES[tool.name]})
+    task = asyncio.create_task(call())
     task.add_done_callback(lambda _: waiting.put_nowait(None))
     try:
         while (event := await waiting.get()) is not None:
