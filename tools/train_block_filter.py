@@ -31,30 +31,27 @@ import numpy as np
 
 from bench.extract import Measured, holds, judged, report, structure
 from websearch_gateway.net.bodies import charset_of, decode
-from websearch_gateway.readers.extraction import blocks, features, page, render
-from websearch_gateway.readers.extraction.blocks import Measures, words_of
+from websearch_gateway.readers.extraction import blocks, page, render
+from websearch_gateway.readers.extraction.blocks import Measures, later_columns, words_of
 from websearch_gateway.readers.extraction.extract import (
     Clean,
     blank,
     chosen,
     clean,
-    doubted,
     is_doubtful,
-    may_ask,
     second_opinion,
-    write_off,
+    without_extras,
 )
-from websearch_gateway.readers.extraction.features import columns, later_columns, matrix
 
 FOLDS, SHORT, NEAR = 5, 5, 6
 PART = 0.9  # of the word triples of a block in a snippet that spans several blocks
 SNIPPETS = 48  # the weight of a page with snippets; a page with gold has 100 and more
-HEAVIER = 3
+HEAVIER = 5
 RARE_KINDS, RARE_ASKED = 0.8, 0.3  # for each filter; 1: all kinds have the same weight; 0: all pages have
 MEAN_WEIGHT = 0.35  # what `min_data_in_leaf` and `lambda_l2` were chosen for
 PARAMETERS = {
     "objective": "cross_entropy",  # labels between 0 and 1
-    "learning_rate": 0.06,
+    "learning_rate": 0.08,
     "num_leaves": 15,
     "min_data_in_leaf": 40,
     "feature_fraction": 0.3,
@@ -66,7 +63,7 @@ PARAMETERS = {
     "seed": 1,
     "verbose": -1,
 }
-ROUNDS = 160
+ROUNDS = 120
 HIGHEST = 1e30  # above every value of a feature
 UNKNOWN = 1e-5  # the weight of a block whose label is not known
 FILES = ("block_filter_alone", "block_filter")
@@ -74,15 +71,14 @@ FILES = ("block_filter_alone", "block_filter")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page, and for each block a label and a weight. `found` is the text that trafilatura chose, "" if not asked."""
+    """A page, and for each block a label and a weight. `found` is the share of a block that trafilatura chose."""
 
     about: dict[str, Any]
     html: bytes
     root: Any
     cleaned: Clean
-    asks: bool
     measures: Measures
-    found: str
+    found: Any
     labels: Any
     weights: Any
 
@@ -95,14 +91,13 @@ def examples(folder: Path) -> Iterator[Example]:
         if root is None:
             continue
         cleaned = clean(root, about["url"])
-        outline = cleaned.outline
-        if not outline.blocks:
+        if not cleaned.outline.blocks:
             continue
-        measures, asks = Measures(outline, cleaned.title), may_ask(root, cleaned)
-        found = second_opinion(root) if asks else ""
-        tokens = [words_of(block.text) for block in outline.blocks]
+        measures = Measures(cleaned.outline, cleaned.title, cleaned.kind)
+        found = measures.found_in("" if cleaned.is_documentation else second_opinion(root))
+        tokens = [words_of(block.text) for block in cleaned.outline.blocks]
         labels, weights = by_gold(tokens, about["gold"]) if "gold" in about else by_snippets(tokens, about)
-        yield Example(about, html, root, cleaned, asks, measures, found, labels, weights)
+        yield Example(about, html, root, cleaned, measures, found, labels, weights)
 
 
 def by_snippets(tokens: Sequence[list[str]], about: dict[str, list[str]]) -> tuple[Any, Any]:
@@ -153,63 +148,49 @@ def by_gold(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The LightGBM models of both filters, and the names of their features."""
+    """The LightGBM models of both filters."""
 
     alone: Any
     later: Any
-    names: tuple[tuple[str, ...], tuple[str, ...]]
 
     def likely(self, example: Example) -> Any:
         """How likely each block is, as in `extract`."""
-        alone = self.alone.predict(rows_of(example, None))
-        if not _is_asked(example, alone):
+        alone = self.alone.predict(rows_of(example))
+        if not is_doubtful(example.measures, alone, example.cleaned):
             return alone
-        later, is_article = self.later.predict(rows_of(example, alone)), example.cleaned.is_article
-        return doubted(example.measures, later, example.measures.found_in(example.found), is_article=is_article)
+        return without_extras(example.measures, self.later.predict(rows_of(example, alone)), example.found)
 
 
 def filters(pages: Sequence[Example]) -> Filters:
     """Train both filters. The second one sees of each page what the first one says that has not seen its site."""
-    alone: dict[int, Any] = {}
+    rows: list[Any] = []
+    asked: list[Example] = []
     for number in range(FOLDS):
         rest = [example for example in pages if _fold(example) != number]
-        model = _trained(rest, [rows_of(example, None) for example in rest], RARE_KINDS) if rest else None
+        model = _trained(rest, [rows_of(example) for example in rest], RARE_KINDS)
         for example in pages:
             if _fold(example) == number:
-                alone[id(example)] = model.predict(rows_of(example, None))
-    asked = [example for example in pages if _is_asked(example, alone[id(example)])]
-    first = _trained(pages, [rows_of(example, None) for example in pages], RARE_KINDS)
-    rows = [rows_of(example, alone[id(example)]) for example in asked]
-    later = _trained([_with_heavy_snippets(example) for example in asked], rows, RARE_ASKED)
-    return Filters(first, later, (_names(pages[0], None), _names(asked[0], alone[id(asked[0])])))
+                alone = model.predict(rows_of(example))
+                if is_doubtful(example.measures, alone, example.cleaned):
+                    rows.append(rows_of(example, alone))
+                    heavier = 1 if "gold" in example.about else HEAVIER  # it is asked about pages of prose
+                    asked.append(replace(example, weights=example.weights * heavier))
+    first = _trained(pages, [rows_of(example) for example in pages], RARE_KINDS)
+    return Filters(first, _trained(asked, rows, RARE_ASKED))
 
 
-def _with_heavy_snippets(example: Example) -> Example:
-    """The example with the weight of its snippets for the second filter, which is asked about pages of prose."""
-    return example if "gold" in example.about else replace(example, weights=example.weights * HEAVIER)
+def values_of(example: Example, alone: Any = None) -> dict[str, Any]:
+    """The features by name for the first filter (`alone` is None) or for the second."""
+    measures = example.measures
+    return measures.columns if alone is None else later_columns(measures, alone, example.found)
 
 
-def _is_asked(example: Example, alone: Any) -> bool:
-    return example.asks and is_doubtful(example.measures, alone, is_article=example.cleaned.is_article)
-
-
-def _values(example: Example, alone: Any) -> dict[str, Any]:
-    by_itself, measures = columns(example.measures), example.measures
-    if alone is None:
-        return by_itself
-    found = measures.found_in(example.found)
-    later = later_columns(measures, alone, found, is_article=example.cleaned.is_article)
-    return by_itself | later
-
-
-def _names(example: Example, alone: Any) -> tuple[str, ...]:
-    return tuple(_values(example, alone))
-
-
-def rows_of(example: Example, alone: Any) -> Any:
-    """The features for the first filter (`alone` is None) or for the second."""
-    values = _values(example, alone)
-    return matrix(values, tuple(values))
+def rows_of(example: Example, alone: Any = None) -> Any:
+    """The features as a table with a row for each block."""
+    table = np.empty((len(example.labels), len(values := values_of(example, alone))), np.float32)
+    for place, column in enumerate(values.values()):
+        table[:, place] = column
+    return table
 
 
 def _trained(pages: Sequence[Example], rows: Sequence[Any], rare_kinds: float) -> Any:
@@ -226,7 +207,7 @@ def _trained(pages: Sequence[Example], rows: Sequence[Any], rare_kinds: float) -
 
 
 def table_of(model: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The model that `features.load` reads: used features, rounded numbers, all trees padded to the same size."""
+    """The model that `blocks.load` reads: used features, rounded numbers, all trees padded to the same size."""
     table: dict[str, Any] = {"features": [], "feature": [], "threshold": [], "left": [], "value": []}
     for tree in model.dump_model()["tree_info"]:
         questions: list[tuple[int, float, int]] = []
@@ -274,9 +255,7 @@ def _fold(example: Example) -> int:
 def measured(example: Example, likely: Any) -> Measured:
     """The measures of one page, processed as in `extract`."""
     root, about = deepcopy(example.root), example.about
-    outline = blocks.outline(root)
-    write_off(outline, likely)
-    blank(outline, chosen(outline, likely))
+    blank(blocks.outline(root), chosen(example.measures, likely))
     markdown = render.to_markdown(root, example.cleaned.base)
     counted = structure(example.html, markdown) if about["kind"] == "documentation" else {}
     return Measured(about["kind"], *judged(about, markdown), 1.0, counted)
@@ -293,9 +272,11 @@ def main() -> None:
         print(report(validated(pages)))
         return
     both = filters(pages)
-    for name, model, names in zip(FILES, (both.alone, both.later), both.names, strict=True):
-        path = Path(features.__file__).with_name(f"{name}.json")
-        path.write_text(json.dumps(table_of(model, names), separators=(",", ":")) + "\n", "utf-8")
+    alone = np.zeros(len(pages[0].labels))
+    names = (values_of(pages[0]), values_of(pages[0], alone))
+    for name, model, columns in zip(FILES, (both.alone, both.later), names, strict=True):
+        path = Path(blocks.__file__).with_name(f"{name}.json")
+        path.write_text(json.dumps(table_of(model, list(columns)), separators=(",", ":")) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from websearch_gateway.docs_index.models import BrowserUse, Document
     from websearch_gateway.docs_index.store.database import Turn
     from websearch_gateway.docs_index.store.docs import SqlDocs
-    from websearch_gateway.readers.extraction.document import CrawledPage
+    from websearch_gateway.readers.extraction.extract import CrawledPage
     from websearch_gateway.readers.formats.html import Renderer
 
 T = TypeVar("T")
@@ -385,7 +385,7 @@ class DocumentReading:
         *,
         only_links: bool = False,
     ) -> Document:
-        from websearch_gateway.readers.extraction.document import crawled_html, crawled_text, followed_html
+        from websearch_gateway.readers.extraction.extract import crawled_html, crawled_text, followed_html
 
         kind = kind_of(fetched)
         if kind != "html":
@@ -406,7 +406,7 @@ class DocumentReading:
     async def _rendered(
         self, fetched: Fetched, draft: Callable[[CrawledPage], Mapping[str, Any]], deadline: Deadline
     ) -> Document:
-        from websearch_gateway.readers.extraction.document import crawled_html
+        from websearch_gateway.readers.extraction.extract import crawled_html
 
         return await self._run(crawled_html, await self.renderer.render(fetched, deadline), draft, deadline)
 
@@ -420,7 +420,7 @@ class DocumentReading:
         heavy: bool = False,
     ) -> Document:
         from websearch_gateway.docs_index.models import ChunkDraft, Document, Symbol
-        from websearch_gateway.readers.extraction.document import crawled
+        from websearch_gateway.readers.extraction.extract import crawled
 
         arguments = (fetched.body, fetched.final_url, fetched.charset)
         page = await self.workers.run(crawled, read, draft, *arguments, deadline=deadline, heavy=heavy)

@@ -1,10 +1,10 @@
 from typing import Any
 
+import numpy as np
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page
 from websearch_gateway.readers.extraction.blocks import TAG_NUMBER, Measures, words_of
-from websearch_gateway.readers.extraction.features import context_columns
 
 PAGE = (
     "<div class=nav><a href='/'>Home</a></div><h1>A short title</h1>"
@@ -22,7 +22,6 @@ def test_a_block_has_its_counts_and_its_share_of_links_and_of_the_title() -> Non
     measures = measures_of(PAGE, "Short title")
     assert measures.words.tolist() == [1, 3, 2, 1, 1]
     assert measures.link_share.tolist() == [1, 0, 0, 0, 0]
-    assert measures.commas.tolist() == [0, 0, 1, 0, 0]
     assert measures.stops.tolist() == [0, 0, 1, 0, 0]
     assert measures.titled.tolist() == pytest.approx([0, 2 / 3, 0, 0, 0])
     assert measures.repeats.tolist() == [1, 1, 1, 2, 2]
@@ -63,11 +62,9 @@ CONTEXT_PAGE = (
 
 
 def columns(markup: str, title: str = "The title of it all") -> tuple[list[str], dict[str, Any]]:
-    root = page.parse(markup)
-    assert root is not None
-    outline = blocks.outline(root)
-    measures = Measures(outline, title)
-    return [block.text for block in outline.blocks], context_columns(measures)
+    measures = measures_of(markup, title)
+    texts = [block.text for block in measures.outline.blocks]
+    return texts, {name: np.broadcast_to(values, len(texts)) for name, values in measures.columns.items()}
 
 
 def test_the_run_of_prose_and_the_element_around_it_are_found() -> None:
@@ -75,20 +72,12 @@ def test_the_run_of_prose_and_the_element_around_it_are_found() -> None:
     prose = [text.startswith("This paragraph") for text in texts]
     assert (found["core"] == 1).tolist() == prose
     assert found["candidate"][prose].tolist() == [1] * 4
-    assert found["core_distance"][0] < 0 < found["core_distance"][-1]
 
 
-def test_blocks_under_a_related_heading_and_linked_headings_are_marked() -> None:
+def test_blocks_under_a_related_heading_are_marked() -> None:
     texts, found = columns(CONTEXT_PAGE)
-    teasers = [text.startswith("Another") for text in texts]
-    assert (found["in_related"] == 1).tolist() == [
-        teaser or text == "Related stories" for teaser, text in zip(teasers, texts, strict=True)
-    ]
-    assert {(teaser, lines > 0) for teaser, lines in zip(teasers, found["up1_linked_lines"], strict=True)} >= {
-        (True, True),
-        (False, False),
-    }
-    assert found["up1_linked_headings"][teasers].tolist() == [1] * 4
+    expected = [text.startswith("Another") or text == "Related stories" for text in texts]
+    assert found["in_related"].tolist() == expected
 
 
 def test_blocks_have_their_distances_from_the_title_and_the_first_comment() -> None:
@@ -103,11 +92,11 @@ def test_a_page_without_prose_or_headings_also_has_all_columns() -> None:
 
 
 def test_the_boxes_and_lines_after_the_text_mark_its_end() -> None:
-    author = "<div class='author-box'><p>Someone writes here.</p></div><p>Abonnieren Sie den Newsletter</p><p>Last.</p>"
+    author = "<div class='author-box'><p>Someone writes here.</p></div><p>Teilen Sie den Artikel</p><p>Last.</p>"
     texts, found = columns(f"<div class='author-line'>By someone</div><div>{PROSE * 5}</div>{author}")
     box = texts.index("Someone writes here.")
     assert found["end_author"].tolist() == [place - box for place in range(len(texts))]
-    assert found["end_words_subscribe"].tolist() == [place - box - 1 for place in range(len(texts))]
+    assert found["end_words_share"].tolist() == [place - box - 1 for place in range(len(texts))]
     assert set(found["end_share"].tolist()) == {-999}
 
 

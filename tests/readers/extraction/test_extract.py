@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page
-from websearch_gateway.readers.extraction.blocks import Measures
+from websearch_gateway.readers.extraction.blocks import Measures, reconsidered
 from websearch_gateway.readers.extraction.extract import (
-    SECOND_OPINION_ELEMENTS,
+    SECOND_OPINION_BLOCKS,
+    SECOND_OPINION_DEPTH,
     TOO_LONG,
-    Clean,
-    _likelihoods,
-    doubted,
+    clean,
     extract,
     is_doubtful,
-    second_opinion,
     warm_up,
+    without_extras,
 )
-from websearch_gateway.readers.extraction.features import likelihoods, reconsidered
 
 PAGE = """<html><head><title>A title</title>
 <meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>
@@ -46,126 +42,81 @@ def test_bytes_are_read_in_the_given_charset_or_the_declared_one() -> None:
     assert "булок" in extract(declared, "https://example.com/", None).markdown
 
 
-def asked(root: Any, measures: Measures, alone: Any, *, is_article: bool) -> Any:
-    """How likely each block is once trafilatura was asked."""
-    found = measures.found_in(second_opinion(root))
-    likely = reconsidered(measures, alone, found, is_article=is_article)
-    return doubted(measures, likely, found, is_article=is_article)
-
-
-@pytest.mark.parametrize(
-    ("sure", "elements", "asks"),
-    [(0, 0, False), (2, 0, True), (2, SECOND_OPINION_ELEMENTS, False)],
-    ids=["sure", "unsure", "unsure and large"],
-)
-def test_trafilatura_runs_if_the_filter_is_unsure_and_the_page_is_not_too_large(
-    sure: float, elements: int, asks: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.SURE", sure)
-    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.UNSURE", sure)
-    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.PROSE", 0)
-    root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
-    assert root is not None
-    outline = blocks.outline(root)
-    measures = Measures(outline, "A title")
-    alone = likelihoods(measures)
-    asking = asked(root, measures, alone, is_article=False)
-    assert alone.tolist() != asking.tolist()
-    assert (
-        _likelihoods(root, Clean("A title", None, False, False, "", (), outline)).tolist()
-        == (asking if asks else alone).tolist()
-    )
-
-
-@pytest.mark.parametrize(
-    ("elements", "is_documentation", "asks"),
-    [(0, False, True), (SECOND_OPINION_ELEMENTS, False, False), (0, True, False)],
-    ids=["modest", "large", "documentation"],
-)
-def test_trafilatura_runs_on_every_article_that_is_not_too_large_nor_documentation(
-    elements: int, is_documentation: bool, asks: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.PROSE", 0)
-    root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
-    assert root is not None
-    outline = blocks.outline(root)
-    measures = Measures(outline, "A title")
-    alone = likelihoods(measures)
-    expected = asked(root, measures, alone, is_article=True) if asks else alone
-    cleaned = Clean("A title", None, True, is_documentation, "", (), outline)
-    assert _likelihoods(root, cleaned).tolist() == expected.tolist()
-
-
-def judged(markup: str, likely: list[float], found: list[float], *, is_article: bool = True) -> list[float]:
-    """What `doubted` makes of the likelihoods of the blocks, of which trafilatura chose the shares `found`."""
-    root = page.parse(markup)
-    assert root is not None
-    measures = Measures(blocks.outline(root), "")
-    less: list[float] = doubted(measures, np.array(likely), np.array(found), is_article=is_article).tolist()
-    return less
-
-
 PARAGRAPHS = "".join(f"<p>Paragraph {number} has as many words as the others.</p>" for number in range(9))
+ARTICLE = "<meta property='og:type' content='article'>"
 
 
-def test_a_block_that_trafilatura_omits_counts_less_and_one_that_it_chose_no_more() -> None:
-    less = judged(PARAGRAPHS, [0.8] * 9, [1, 1, 0, 0, 0, 0, 1, 1, 1])
-    assert less == pytest.approx([0.8] * 2 + [0.4] * 4 + [0.8] * 3)
-    long = f"<p>{'many words ' * 20}</p>"
-    assert judged(long + PARAGRAPHS, [0.8] * 10, [0.0] * 4 + [1.0] * 6)[0] > less[2]
+def asks(markup: str, likely: float, url: str = "https://example.com/") -> bool:
+    """Whether trafilatura is asked about a page all of whose blocks are so likely."""
+    cleaned = clean(page.parse(markup), url)
+    measures = Measures(cleaned.outline, cleaned.title, cleaned.kind)
+    return is_doubtful(measures, np.full(len(cleaned.outline.blocks), likely), cleaned)
 
 
-def test_what_follows_the_last_block_that_trafilatura_chose_counts_less_still() -> None:
-    less = judged(PARAGRAPHS, [0.8] * 9, [1, 1, 0, 1, 1, 1, 1, 0, 0])
-    assert less[7:] == pytest.approx([0.2] * 2)
-    assert less[2] == pytest.approx(0.4)
-    unconfirmed = judged(PARAGRAPHS, [0.8] * 9, [1, 1, 0, 1, 0, 0, 0, 0, 0])
-    assert unconfirmed[7:] == pytest.approx([0.4] * 2)
+def test_trafilatura_is_asked_if_the_filter_is_unsure_and_about_every_article() -> None:
+    assert asks(PARAGRAPHS, 0.8)
+    assert not asks(PARAGRAPHS, 1.0)
+    assert asks(ARTICLE + PARAGRAPHS, 1.0)
+
+
+@pytest.mark.parametrize(("likely", "prose", "expected"), [(0.7, 4, True), (0.9, 4, False), (0.9, 9, True)])
+def test_the_surer_the_filter_is_the_more_prose_a_page_has_on_which_trafilatura_is_asked(
+    likely: float, prose: int, expected: bool
+) -> None:
+    assert asks(PARAGRAPHS.replace("p>", "div>", 2 * (9 - prose)), likely) is expected
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        PARAGRAPHS.replace("p>", "div>"),
+        PARAGRAPHS + "<div></div>" * SECOND_OPINION_BLOCKS,
+        "<div>" * SECOND_OPINION_DEPTH + PARAGRAPHS,
+    ],
+    ids=["no prose", "large", "deep"],
+)
+def test_trafilatura_is_not_asked_about_a_page_that_is_not_prose_or_takes_it_long(markup: str) -> None:
+    assert not asks(ARTICLE + markup, 0.8)
+
+
+def test_trafilatura_is_not_asked_about_documentation() -> None:
+    assert asks(ARTICLE + PARAGRAPHS, 0.8)
+    assert not asks(ARTICLE + PARAGRAPHS, 0.8, "https://docs.example.com/")
+
+
+def test_what_trafilatura_leaves_out_is_less_likely() -> None:
+    measures = Measures(blocks.outline(page.parse(PARAGRAPHS)), "", "article")
+    likely = np.full(9, 0.6)
+    for left_out in (4, 8):
+        found = np.ones(9)
+        found[left_out] = 0
+        judged = reconsidered(measures, likely, found)
+        assert judged[left_out] < judged[:4].min()
+
+
+def rest(markup: str, likely: list[float], found: list[float]) -> list[float]:
+    """The likelihoods of the blocks without extras, given the shares of them that trafilatura chose."""
+    measures = Measures(blocks.outline(page.parse(markup)), "", "article")
+    without: list[float] = without_extras(measures, np.array(likely), np.array(found)).tolist()
+    return without
+
+
+def test_what_follows_the_last_block_that_trafilatura_chose_counts_less() -> None:
+    assert rest(PARAGRAPHS, [0.8] * 9, [1, 1, 0, 1, 1, 1, 1, 0, 0]) == [0.8] * 7 + [0.4] * 2
+    assert rest(PARAGRAPHS, [0.8] * 9, [1, 1, 0, 1, 0, 0, 0, 0, 0]) == [0.8] * 9  # it has failed
 
 
 def test_an_unlikely_heading_that_trafilatura_omits_goes_from_prose() -> None:
     markup = PARAGRAPHS + "<h2>Also of interest to you</h2>" + PARAGRAPHS
-    assert judged(markup, [0.8] * 9 + [0.2] + [0.8] * 9, [1.0] * 9 + [0.0] + [1.0] * 9)[9] == 0
-    assert judged(markup, [0.8] * 9 + [0.2] + [0.8] * 9, [1.0] * 19)[9] > 0
-    assert judged(markup, [0.8] * 9 + [0.3] + [0.8] * 9, [1.0] * 9 + [0.0] + [1.0] * 9)[9] > 0
-
-
-def test_trafilatura_is_not_asked_about_a_page_that_is_not_prose() -> None:
-    for markup, asks in ((PARAGRAPHS, True), (PARAGRAPHS.replace("p>", "div>"), False)):
-        root = page.parse(markup)
-        assert root is not None
-        measures = Measures(blocks.outline(root), "")
-        assert is_doubtful(measures, np.full(9, 0.8), is_article=True) is asks
-    assert not is_doubtful(measures, np.ones(9), is_article=False)
-
-
-@pytest.mark.parametrize(("likely", "prose", "asks"), [(0.7, 4, True), (0.9, 4, False), (0.9, 9, True)])
-def test_the_surer_the_filter_is_the_more_prose_a_page_has_on_which_trafilatura_is_asked(
-    likely: float, prose: int, asks: bool
-) -> None:
-    root = page.parse(PARAGRAPHS.replace("p>", "div>", 2 * (9 - prose)))
-    assert root is not None
-    assert is_doubtful(Measures(blocks.outline(root), ""), np.full(9, likely), is_article=False) is asks
-
-
-def test_if_trafilatura_found_almost_nothing_the_filter_decides_alone() -> None:
-    assert judged(PARAGRAPHS, [0.8] * 9, [0.0] * 9) == [0.8] * 9
-    half = [1.0] * 5 + [0.0] * 4
-    assert judged(PARAGRAPHS, [0.8] * 9, half, is_article=False) == [0.8] * 9
-    assert judged(PARAGRAPHS, [0.8] * 9, half) != [0.8] * 9
-
-
-@pytest.mark.parametrize("is_article", [True, False])
-def test_on_a_page_that_is_not_prose_the_filter_decides_alone(is_article: bool) -> None:
-    cards = PARAGRAPHS.replace("p>", "div>")
-    assert judged(cards, [0.8] * 9, [1.0] * 8 + [0.0], is_article=is_article) == [0.8] * 9
-    assert judged(PARAGRAPHS, [0.8] * 9, [1.0] * 8 + [0.0], is_article=is_article)[8] < 0.8
+    assert rest(markup, [0.8] * 9 + [0.2] + [0.8] * 9, [1.0] * 9 + [0.0] + [1.0] * 9)[9] == 0
+    assert rest(markup, [0.8] * 9 + [0.2] + [0.8] * 9, [1.0] * 19)[9] > 0
+    assert rest(markup, [0.8] * 9 + [0.3] + [0.8] * 9, [1.0] * 9 + [0.0] + [1.0] * 9)[9] > 0
 
 
 def test_comments_are_left_out_of_an_article_unless_trafilatura_keeps_them() -> None:
     comments = "<p>First, a comment on it.</p><p>Another comment on it.</p>"
-    markup = f"<p>The article has words.</p><div class='comment-list'><div>{comments}</div></div>"
-    both = judged(markup, [0.9] * 3, [1.0, 0.0, 1.0])
+    markup = f"<p>The article has more words.</p><div class='comment-list'><div>{comments}</div></div>"
+    both = rest(markup, [0.9] * 3, [1.0, 0.0, 1.0])
     assert both[1] == 0
     assert min(both[0], both[2]) > 0.7
 
@@ -188,10 +139,7 @@ def test_the_marks_of_a_page_builder_are_removed_outside_of_code() -> None:
     assert "[vc_row]code[/vc_row]" in markdown
 
 
-@pytest.mark.parametrize("sure", [0, 2], ids=["sure", "unsure"])
-def test_invisible_text_is_left_out_with_a_warning(sure: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.SURE", sure)
-    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.UNSURE", sure)
+def test_invisible_text_is_left_out_with_a_warning() -> None:
     hidden = "<p style='display:none'>Nobody sees these words, which are many, and long enough to be read.</p>"
     found = extract(PAGE.replace("</h1>", f"</h1>{hidden}"), "https://example.com/", None)
     assert "goes somewhere else" in found.markdown

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page
-from websearch_gateway.readers.extraction.blocks import Measures
-from websearch_gateway.readers.extraction.features import Trees, columns, later_columns, likelihoods, load, reconsidered
+from websearch_gateway.readers.extraction.blocks import Measures, Trees, later_columns, likelihoods, load, reconsidered
 
 PAGE = (
     "<main><h1>Head</h1><p>Some <b>bold</b> text here.</p><p>More text after it.</p></main><footer>All rights</footer>"
@@ -20,20 +19,16 @@ def outline_of(markup: str) -> blocks.Outline:
 
 def test_every_feature_of_the_filters_is_computed() -> None:
     measures = Measures(outline_of(PAGE), "Head")
-    by_itself = columns(measures)
-    later = later_columns(measures, np.full(4, 0.5), np.ones(4), is_article=True)
-    assert set(load("block_filter_alone").features) <= set(by_itself)
-    assert set(load("block_filter").features) <= {*by_itself, *later}
-    assert {len(values) for values in (*by_itself.values(), *later.values())} == {4}
+    later = later_columns(measures, np.full(4, 0.5), np.ones(4))
+    assert set(load("block_filter_alone").features) <= set(measures.columns)
+    assert set(load("block_filter").features) <= set(later)
+    assert {np.broadcast_to(values, 4).size for values in (*measures.columns.values(), *later.values())} == {4}
 
 
 def test_likelihoods_are_between_zero_and_one_before_and_after_a_second_opinion() -> None:
     measures = Measures(outline_of(PAGE), "Head")
     alone = likelihoods(measures)
-    for likely in (
-        alone,
-        *(reconsidered(measures, alone, found, is_article=False) for found in (np.zeros(4), np.ones(4))),
-    ):
+    for likely in (alone, *(reconsidered(measures, alone, found) for found in (np.zeros(4), np.ones(4)))):
         assert likely.shape == (4,)
         assert 0 <= likely.min() <= likely.max() <= 1
 
@@ -41,8 +36,8 @@ def test_likelihoods_are_between_zero_and_one_before_and_after_a_second_opinion(
 def later_of(words: list[int], alone: list[float], found: list[float]) -> dict[str, list[float]]:
     """The later features of paragraphs of so many words."""
     measures = Measures(outline_of("".join(f"<p>{'word ' * count}</p>" for count in words)), "")
-    later = later_columns(measures, np.array(alone), np.array(found), is_article=True)
-    return {name: values.tolist() for name, values in later.items()}
+    later = later_columns(measures, np.array(alone), np.array(found))
+    return {name: np.broadcast_to(values, len(words)).tolist() for name, values in later.items()}
 
 
 def test_a_block_knows_how_likely_its_neighbours_are() -> None:
@@ -50,19 +45,16 @@ def test_a_block_knows_how_likely_its_neighbours_are() -> None:
     assert later["likely-1"] == [-1, 0.9, 0.7, 0.1]
     assert later["likely+2"] == [0.1, 0.3, -1, -1]
     assert later["since_last_likely"] == [-1, 0, 1, 2]
-    assert later["gap_after"] == [0, 0, 99, 99]
-    assert later["likely_next5"] == pytest.approx([(0.7 + 0.1 + 0.9) / 5, (0.1 + 0.9) / 4, 0.3, 0])
-    assert later["likely_after"] == pytest.approx([17 / 26, 10 / 26, 9 / 26, 0])
+    assert later["until_likely"] == [0, 0, 99, 99]
+    assert later["likely_window3"] == pytest.approx([(9 + 7 + 1 + 9) / 60] * 4)
 
 
 def test_a_block_knows_where_the_other_extractor_begins_and_ends() -> None:
     later = later_of([5] * 6, [0.5] * 6, [0, 0, 1, 1, 0, 0])
-    assert later["since_first_found"] == [-2, -1, 0, 1, 2, 3]
     assert later["since_last_found"] == [-3, -2, -1, 0, 1, 2]
     assert later["until_found"][:4] == [2, 1, 0, 0]
     assert later["since_found"][2:] == [0, 0, 1, 2]
-    assert later["found_follows"] == [1, 1, 0.5, 0, 0, 0]
-    assert later["found_in_span"] == [1] * 6
+    assert later["both_follow"] == [1, 1, 0.5, 0, 0, 0]
     assert later["both_of_likely"] == pytest.approx([1 / 3] * 6)
 
 
@@ -79,12 +71,12 @@ SMALL = Trees(
 
 @pytest.mark.parametrize(("a", "b", "score"), [(0, 9, 1), (1, 9, 1), (1.5, 2, 2), (1.5, 2.5, 4), (0, 0, 1)])
 def test_a_row_gets_the_value_of_the_leaf_that_its_path_reaches(a: float, b: float, score: float) -> None:
-    likely = SMALL.probabilities(np.array([[a, b]]))
+    likely = SMALL.probabilities({"a": a, "b": b}, 1)
     assert likely == pytest.approx([1 / (1 + np.exp(-score))])
 
 
 def test_a_row_has_the_same_probability_in_any_batch() -> None:
-    rows = np.random.default_rng(1).normal(size=(250, 2)) * 3
-    one_by_one = [SMALL.probabilities(row[None, :])[0] for row in rows]
-    assert SMALL.probabilities(rows).tolist() == pytest.approx(one_by_one)
-    assert SMALL.probabilities(rows[:0]).shape == (0,)
+    a, b = np.random.default_rng(1).normal(size=(2, 250)) * 3
+    one_by_one = [SMALL.probabilities({"a": one, "b": other}, 1)[0] for one, other in zip(a, b, strict=True)]
+    assert SMALL.probabilities({"a": a, "b": b}, 250).tolist() == pytest.approx(one_by_one)
+    assert SMALL.probabilities({"a": a[:0], "b": b[:0]}, 0).shape == (0,)

@@ -1,37 +1,34 @@
-"""What the markup of a page says of it: its own title, and whether it is an article."""
+"""What the markup of a page says of it: its own title, and its kind."""
 
 import pytest
 
 from websearch_gateway.readers.extraction import page
 from websearch_gateway.readers.extraction.extract import clean
-from websearch_gateway.readers.extraction.page import declares_article
+from websearch_gateway.readers.extraction.page import declared_kind
 
 TEXT = "<p>Text.</p>"
 
 
 @pytest.mark.parametrize(
-    ("markup", "is_article"),
+    ("markup", "kind"),
     [
-        ('<meta property="og:type" content=" Article ">', True),
-        ('<script type="application/ld+json">{"@type": "NewsArticle"}</script>', True),
-        ('<script type="application/ld+json">{"@type": ["Thing", "BlogPosting"]}</script>', True),
-        ('<div itemscope itemtype="https://schema.org/Article"></div>', True),
-        ('<meta property="og:type" content="website">', False),
-        ('<script>{"@type": "NewsArticle"}</script>', False),
-        ('<script type="application/ld+json">{"@type": "Product"}</script>', False),
-        (
-            '<meta property="og:type" content="article"><div itemtype="http://schema.org/DiscussionForumPosting"></div>',
-            False,
-        ),
-        ("", False),
+        ('<meta property="og:type" content=" Article ">', "article"),
+        ('<script type="application/ld+json">{"@type": "NewsArticle"}</script>', "article"),
+        ('<script type="application/ld+json">{"@type": ["Thing", "BlogPosting"]}</script>', "article"),
+        ('<div itemscope itemtype="https://schema.org/Article"></div>', "article"),
+        ('<meta property="og:type" content="website">', ""),
+        ('<script>{"@type": "NewsArticle"}</script>', ""),
+        ('<script type="application/ld+json">{"@type": "Product"}</script>', "product"),
+        ('<meta property="og:type" content="product.item">', "product"),
+        ('<meta property="og:type" content="article"><div itemtype="https://schema.org/Product"></div>', "article"),
+        ('<meta property="og:type" content="article"><div itemtype="http://schema.org/QAPage"></div>', "thread"),
+        ("", ""),
     ],
 )
-def test_articles_are_recognised_by_open_graph_json_ld_or_microdata_but_threads_are_not(
-    markup: str, is_article: bool
-) -> None:
+def test_the_kind_of_a_page_is_declared_by_open_graph_json_ld_or_microdata(markup: str, kind: str) -> None:
     root = page.parse(f"<html><head></head><body>{markup}{TEXT}</body></html>")
     assert root is not None
-    assert declares_article(root) is is_article
+    assert declared_kind(root) == kind
 
 
 @pytest.mark.parametrize(

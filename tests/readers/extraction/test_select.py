@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page
-from websearch_gateway.readers.extraction.extract import blank, chosen, in_comments, in_consent, threshold
+from websearch_gateway.readers.extraction.blocks import Measures
+from websearch_gateway.readers.extraction.extract import blank, chosen, threshold
 
 PAGE = """<body><nav><a href=/a>Home</a> <a href=/b>Shop</a></nav><main><h1>Head</h1><p>Some <b>bold</b> text here.</p>
 <pre>code()</pre><p>More text after it.</p><table><tr><th>K<th>V<tr><td>a<td>b</table></main>
@@ -21,7 +22,8 @@ def outline_of(html: str) -> blocks.Outline:
 def kept(html: str, likely: dict[str, float]) -> list[str]:
     outline = outline_of(html)
     chances = np.array([likely.get(block.text.strip(), 0.0) for block in outline.blocks])
-    return [b.text.strip() for b, k in zip(outline.blocks, chosen(outline, chances), strict=True) if k]
+    keep = chosen(Measures(outline, ""), chances)
+    return [b.text.strip() for b, k in zip(outline.blocks, keep, strict=True) if k]
 
 
 def test_blocks_are_runs_of_text_in_document_order() -> None:
@@ -138,31 +140,9 @@ def test_blanking_leaves_only_the_text_of_the_chosen_blocks() -> None:
 @pytest.mark.parametrize(
     ("opening", "expected"),
     [
-        ("<div class='comment-list'>", True),
-        ("<section id='Comments'>", True),
-        ("<div id='disqus_thread'>", True),
-        ("<div class='corresponding'>", False),
-        ("<div>", False),
-    ],
-)
-def test_a_class_or_id_for_comments_applies_to_all_blocks_inside(opening: str, expected: bool) -> None:
-    tag = opening[1:].split("'")[0].split(">")[0].split(" ")[0]
-    root = page.parse(f"<p>Before.</p>{opening}<div><p>One.</p></div><p>Two.</p></{tag}><p>After.</p>")
-    assert root is not None
-    assert in_comments(blocks.outline(root)).tolist() == [False, expected, expected, False]
-
-
-def test_the_body_of_a_page_with_comments_is_not_a_comment() -> None:
-    root = page.parse("<body class='comments-open'><p>Text.</p></body>")
-    assert root is not None
-    assert in_comments(blocks.outline(root)).tolist() == [False]
-
-
-@pytest.mark.parametrize(
-    ("opening", "expected"),
-    [
         ("<div id='onetrust-consent-sdk'>", True),
         ("<div class='page cookie-notice'>", True),
+        ("<div class='eu-cookie-compliance-banner'>", True),
         ("<div class='cookies'>", False),
         ("<div class='category-cookies'>", False),
     ],
@@ -170,10 +150,10 @@ def test_the_body_of_a_page_with_comments_is_not_a_comment() -> None:
 def test_a_box_that_asks_for_consent_is_known_by_its_name(opening: str, expected: bool) -> None:
     root = page.parse(f"<p>Before.</p>{opening}<p>One.</p></div><p>After.</p><p>The end.</p>")
     assert root is not None
-    assert in_consent(blocks.outline(root)).tolist() == [False, expected, False, False]
+    assert Measures(blocks.outline(root), "").in_consent().tolist() == [False, expected, False, False]
 
 
 def test_a_box_around_most_of_the_page_does_not_only_ask_for_consent() -> None:
     root = page.parse("<div class='gdpr'><p>One.</p><p>Two.</p></div><p>Three.</p>")
     assert root is not None
-    assert in_consent(blocks.outline(root)).tolist() == [False] * 3
+    assert Measures(blocks.outline(root), "").in_consent().tolist() == [False] * 3

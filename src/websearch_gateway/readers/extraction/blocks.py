@@ -1,4 +1,4 @@
-"""Splits a DOM into blocks of text, each of which is kept or dropped as a whole, and measures them.
+"""Splits a DOM into blocks of text, each of which is kept or dropped as a whole, and judges how likely each is kept.
 
 A block is a continuous run of text and inline elements. Blocks are in document order, so the blocks below any element
 are one range, and a sum over a subtree is the difference of two running sums.
@@ -6,10 +6,13 @@ are one range, and a sum over a subtree is the difference of two running sums.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.floating]
     Ints = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
 
 INLINE = frozenset(
     [
@@ -145,27 +149,71 @@ def outline(root: Any) -> Outline:
     return walk.outline
 
 
-TAGS = (
-    *("p", "div", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "dt", "dd", "blockquote"),
-    *("figcaption", "button", "section", "article", "main", "header", "footer", "nav", "aside", "form", "ul"),
-    *("ol", "dl", "table", "tr", "details", "summary", "noscript", "figure", "body", "fieldset", "address"),
-    *("legend", "caption", "center", "label"),
+_TAGS = (
+    "p div li td th h1 h2 h3 h4 h5 h6 pre dt dd blockquote figcaption button section article main header footer nav"
+    " aside form ul ol dl table tr details summary noscript figure body fieldset address legend caption center label"
 )
-"""The container tags that the filter distinguishes, by index."""
+TAG_NUMBER = {tag: number for number, tag in enumerate(_TAGS.split(), 1)}
+"""The number of each container tag that the filter distinguishes; other tags have 0."""
 
-TAG_NUMBER = {tag: number for number, tag in enumerate(TAGS, 1)}
-"""The number of each tag in `Measures.tag`; other tags have 0."""
+_P, _H1 = TAG_NUMBER["p"], TAG_NUMBER["h1"]
+_HEADINGS = [TAG_NUMBER[f"h{level}"] for level in range(1, 7)]
+_KINDS = ("", "article", "product", "thread")
+"""What a page can declare itself to be, by index."""
+_WITHIN = ("nav", "header", "footer", "aside", "main")
+"""The tags that apply to everything inside them, by index."""
 
 _WORD = re.compile(r"\w+")
 _NAMING = ("class", "id", "role", "itemprop", "data-testid")
+_NAMES = {
+    "nav": r"\bnav|menu|breadcrumb|tabs?\b|toolbar|pagination|pager|skip",
+    "foot": r"foot(?!note)|bottom|colophon|legal|copyright",
+    "comment": r"comment|repl(?:y|ies)|disqus|discussion|respond",
+    "share": r"share|social|follow|twitter|facebook",
+    "related": r"relat|recommend|similar|more-|also|upsell|cross-?sell|recent|popular|trending|suggest|next|prev",
+    "popup": r"cookie|consent|gdpr|modal|popup|dialog|overlay|toast|alert|lightbox",
+    "subscribe": r"log-?in|sign-?(?:in|up)|register|subscri|newsletter|account|cart|basket|checkout|wishlist",
+    "content": r"content|article|story|entry|prose|richtext|rich-text|markdown|rte|wysiwyg|copy\b|\btext",
+    "author": r"author|byline|meta|date|time\b|tags?\b|categor|avatar|user|profile|badge|rank",
+    # What managers of consent call their boxes; a shop of cookies has names that only end in it.
+    "consent": r"(?<![\w-])(?:(?:eu-)?cookie(?!s?(?:\s|$))|onetrust|cybot|didomi|gdpr|cmplz|borlabs|usercentrics"
+    r"|iubenda)",
+}
+"""What the names of an element (class, id, role, itemprop, data-testid) tell, as a pattern."""
 
-WITHIN = (
-    *("nav", "header", "footer", "aside", "main", "article", "section", "form", "table", "ul", "ol", "dl", "pre"),
-    *("blockquote", "noscript", "figure", "button"),
+_BITS = {name: 1 << place for place, name in enumerate(_NAMES)}
+_PATTERNS = [(_BITS[name], re.compile(pattern)) for name, pattern in _NAMES.items()]
+_ANY_NAME = re.compile("|".join(_NAMES.values()))
+_NAME_COLUMNS = ("nav", "foot", "comment", "popup", "content")
+_END_NAMES = ("foot", "share", "related", "subscribe", "author")
+
+# In English, German, French, Spanish, Italian, Portuguese, Dutch and Polish.
+_SHARE, _REPLIES, _RELATED = (
+    frozenset(words.split())
+    for words in (
+        "share tweet facebook twitter linkedin pinterest whatsapp instagram youtube follow teilen telegram partager"
+        " compartir condividi compartilhar delen udostępnij seguici síguenos folgen",
+        "reply replies quote report posted joined post posts like likes views member thread topic moderator wrote said"
+        " kommentar kommentare kommentieren antwort antworten antworte commentaires répondre comentarios comentar"
+        " responder commenti rispondi comentários reacties reageer komentarze komentarz odpowiedz",
+        "related recommended might similar popular recent trending latest next previous also bought auch ähnliche"
+        " verwandte weitere passend neueste meistgelesen beliebt interessieren themen nächster vorheriger aussi"
+        " articles populaires également también relacionadas relacionados relacionado interesar anche correlati"
+        " potrebbe também ook gerelateerd także również podobne powiązane zobacz",
+    )
 )
-"""The tags that apply to everything inside them, by index."""
+"""Words that often stand in the lines after a text."""
 
-_WITHIN_BITS = {tag: 1 << place for place, tag in enumerate(WITHIN)}
+_FIRST_WORDS = 40
+_DEEPEST = 64
+_BREAK = 12.0
+"""The number of words that a block without prose subtracts from a run of prose."""
+_TITLED = 0.6
+"""The least share of a heading's words that are in the title if it is the heading of the page."""
+_SMALL = 0.3
+"""An element with less than this share of the page's words may be a box after the text."""
+_LABEL_WORDS = 12
+_NEVER = 999
 
 
 class Measures:
@@ -174,53 +222,69 @@ class Measures:
     Elements are the containers of the outline.
 
     Attributes:
-        words, chars, commas, links: the counts in a block.
-        link_share, link_words: the share of its characters, and the number of its words, that are in links.
+        words, links: the counts in a block.
+        link_share: the share of its characters that are in links.
         stops: 1 if it ends like a sentence.
-        hints: the bits of `text_bits`.
+        share, replies, related: whether it has one of these words.
         titled: the share of its distinct words that are in the title.
         repeats: the number of blocks with the same text.
-        place: the index of its innermost element.
-        parent, depth, start, end, tag (e): as in `blocks.Container`; a tag is its TAG_NUMBER.
-        near, far (e): the bits of `name_bits` of the element and its parent, or of it and all its ancestors.
-        inside (e): a bit for each tag of `WITHIN` that the element or an ancestor has.
+        place, tags: the index of its innermost element, and the tag of that.
+        parent, depth, start, end, tag (e): as in `Container`; a tag is its TAG_NUMBER.
+        named, near (e): the bits of the names of the element, and of it and its parent.
         siblings (e): the number of children of the same parent with the same tag and classes.
         alike (e): a number for the tag and classes of the element and of its parent.
-        running, sums: of words, link words, commas, stops and blocks, the sums over all blocks before a block, and the
-            sums over the blocks below an element (e).
-        described (e): the features that describe an element around a block, one row each.
-        columns: what `features.columns` computed, once it did.
+        kind: what the page declares itself to be, one of _KINDS.
+        running, sums: of words, words in links, words in paragraphs, stops and blocks, the sums over all blocks before
+            a block, and the sums over the blocks below an element (e).
     """
 
-    def __init__(self, outline: Outline, title: str) -> None:
+    def __init__(self, outline: Outline, title: str, kind: str = "") -> None:
         import numpy as np
 
         self.np = np
         self.outline = outline
+        self.kind = kind
         self._measure_blocks(title)
         self._measure_containers()
-        self._sum()
-        self.columns: dict[str, Any] = {}
+        self.tags = self.tag[self.place]
+        paragraphs = self.words * (self.tags == _P)
+        quantities = (self.words, self.link_share * self.words, paragraphs, self.stops, np.ones_like(self.words))
+        self.running = np.zeros((len(self.words) + 1, len(quantities)))
+        np.cumsum(np.column_stack(quantities), axis=0, out=self.running[1:])
+        self.sums = self.running[self.end] - self.running[self.start]
 
     def found_in(self, text: str) -> Floats:
         """The share of each block that is in the main text that another extractor chose, one block per line."""
-        return _covered(self._tokens, text)
+        covered = self.np.zeros(len(self._tokens))
+        lines = [words_of(line) for line in text.splitlines()]
+        whole = {" ".join(line) for line in lines}
+        triples = {triple for line in lines for triple in zip(line, line[1:], line[2:], strict=False)}
+        for row, words in enumerate(self._tokens if lines else ()):
+            own = list(zip(words, words[1:], words[2:], strict=False))
+            if own:
+                covered[row] = sum(map(triples.__contains__, own)) / len(own)
+            elif words:
+                covered[row] = " ".join(words) in whole
+        return covered
 
     def _measure_blocks(self, title: str) -> None:
-        np, texts = self.np, [block.text for block in self.outline.blocks]
+        np, blocks = self.np, self.outline.blocks
+        texts = [block.text.strip() for block in blocks]
         self._tokens = tokens = [words_of(text) for text in texts]
         self.words = np.array([len(t) for t in tokens], dtype=np.float64)
-        self.chars = np.array([len(text.strip()) for text in texts], dtype=np.float64)
-        self.links = np.array([block.links for block in self.outline.blocks])
-        link_chars = np.array([block.link_chars for block in self.outline.blocks], dtype=np.float64)
-        self.link_share = np.minimum(1, link_chars / np.maximum(1, self.chars))
-        self.link_words = self.link_share * self.words
-        self.commas = np.array([text.count(",") + text.count("、") for text in texts], dtype=np.float64)
-        self.stops = np.array([text.rstrip()[-1:] in ".!?…。:;" for text in texts], dtype=np.float64)
-        self.hints = np.array([text_bits(words) for words in tokens], dtype=np.int64)
+        self.links = np.array([block.links for block in blocks])
+        chars = np.array([len(text) for text in texts], dtype=np.float64)
+        self.link_share = np.minimum(1, np.array([block.link_chars for block in blocks]) / np.maximum(1, chars))
+        self.stops = np.array([text[-1:] in ".!?…。:;" for text in texts], dtype=np.float64)
+        first = [words[:_FIRST_WORDS] for words in tokens]
+        self.share, self.replies, self.related = (
+            np.array([not hints.isdisjoint(words) for words in first]) for hints in (_SHARE, _REPLIES, _RELATED)
+        )
         wanted = set(words_of(title))
-        self.titled = np.array([_share(wanted, words) for words in tokens])
-        self.repeats = _times([text.strip() for text in texts], np)
+        shared = ((len(wanted.intersection(words)), words) for words in tokens)
+        self.titled = np.array([count and count / len(set(words)) for count, words in shared], dtype=np.float64)
+        self.repeats = _times(texts, np)
+        self.place = np.array([block.place for block in blocks])
 
     def _measure_containers(self) -> None:
         np, containers = self.np, self.outline.containers
@@ -228,51 +292,40 @@ class Measures:
         self.depth = np.array([c.depth for c in containers])
         self.start = np.array([c.start for c in containers])
         self.end = np.array([c.end for c in containers])
-        self.place = np.array([block.place for block in self.outline.blocks])
         self.tag = np.array([TAG_NUMBER.get(c.tag, 0) for c in containers])
-        names: list[int] = []
-        near: list[int] = []
-        far: list[int] = []
-        inside: list[int] = []
+        named: list[int] = []
         signatures: list[str] = []
-        for container in containers:
-            element = container.element
+        for element in (container.element for container in containers):
             present = element.keys()
-            own = name_bits(" ".join([element.get(name) for name in _NAMING if name in present])) if present else 0
-            tag = _WITHIN_BITS.get(container.tag, 0)
-            is_root = container.parent == len(names)
-            names.append(own)
-            near.append(own | (0 if is_root else names[container.parent]))
-            far.append(own | (0 if is_root else far[container.parent]))
-            inside.append(tag | (0 if is_root else inside[container.parent]))
-            signatures.append(f"{container.tag} {element.get('class', '') if present else ''}")
-        self.near, self.far, self.inside = np.array(near), np.array(far), np.array(inside)
-        keyed = [f"{containers[c.parent].start} {c.parent} {s}" for c, s in zip(containers, signatures, strict=True)]
-        self.siblings = _times(keyed, np)
-        numbers: dict[tuple[str, str], int] = {}
-        self.alike = np.array(
-            [
-                numbers.setdefault((signatures[c.parent], s), len(numbers))
-                for c, s in zip(containers, signatures, strict=True)
-            ]
-        )
+            named.append(_name_bits(" ".join([element.get(n) for n in _NAMING if n in present])) if present else 0)
+            signatures.append(f"{element.tag} {element.get('class', '') if present else ''}")
+        self.named = np.array(named)
+        self.near = self.named | self.named[self.parent]
+        pairs = [(signatures[c.parent], own) for c, own in zip(containers, signatures, strict=True)]
+        numbers = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
+        self.alike = np.array([numbers[pair] for pair in pairs])
+        self.siblings = _times([(c.parent, own) for c, own in zip(containers, signatures, strict=True)], np)
 
-    def _sum(self) -> None:
-        np = self.np
-        quantities = (
-            self.words,
-            self.link_words,
-            self.commas,
-            self.stops,
-            np.ones_like(self.words),
-        )
-        self.running = np.zeros((len(self.words) + 1, len(quantities)))
-        np.cumsum(np.column_stack(quantities), axis=0, out=self.running[1:])
-        self.sums = self.running[self.end] - self.running[self.start]
-        words, links, commas, stops, blocks = self.sums.T
-        one, some = np.maximum(1, words), np.maximum(1, blocks)
-        shares = (words / max(1, self.running[-1, 0]), links / one, commas / one, stops / some)
-        self.described = np.array([words, *shares, words / some, self.siblings])
+    def around(self, elements: Any) -> Any:
+        """How many of the elements are around each block, given a truth value for each element."""
+        np, steps = self.np, self.np.zeros(len(self.words) + 1, dtype=int)
+        np.add.at(steps, self.start[elements], 1)
+        np.add.at(steps, self.end[elements], -1)
+        return np.cumsum(steps[:-1])
+
+    def in_comments(self) -> Any:
+        """For each block, whether an element around it other than the body has a name for comments."""
+        return self.around((self.named & _BITS["comment"] > 0) & (self.tag != TAG_NUMBER["body"])) > 0
+
+    def in_consent(self) -> Any:
+        """For each block, whether an element around it, with at most half of them, asks for consent to cookies."""
+        asks = self.named & _BITS["consent"] > 0
+        return self.around(asks & (2 * (self.end - self.start) <= len(self.words))) > 0
+
+    @cached_property
+    def columns(self) -> dict[str, Any]:
+        """Each feature of a block by itself by name, with one value per block or one for all."""
+        return _columns(self)
 
 
 def words_of(text: str) -> list[str]:
@@ -280,120 +333,300 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _share(wanted: set[str], words: list[str]) -> float:
-    """The share of distinct words that are wanted."""
-    found = len(wanted.intersection(words))
-    return found / len(set(words)) if found else 0.0
-
-
-def _times(keys: list[str], np: Any) -> Any:
+def _times(keys: Sequence[Any], np: Any) -> Any:
     """For each key, how often it occurs among the keys."""
     counts = Counter(keys)
     return np.array([counts[key] for key in keys], dtype=np.float64)
 
 
-def _covered(tokens: list[list[str]], found: str) -> Floats:
-    """The share of each block that is in the text of another extractor, from 0 to 1."""
+@lru_cache(maxsize=20_000)
+def _name_bits(names: str) -> int:
+    """The bits of what the names of an element tell, which are separated by blanks."""
+    lower = names.lower()
+    return sum(bit for bit, pattern in _PATTERNS if pattern.search(lower)) if _ANY_NAME.search(lower) else 0
+
+
+def _columns(page: Measures) -> dict[str, Any]:
+    np, n, tags = page.np, len(page.words), page.tags
+    group, total = page.alike[page.place], page.running[-1]
+    words = max(1, total[0])
+    found = {
+        **{name: getattr(page, name) for name in ("words", "link_share", "links", "titled", "repeats", "stops")},
+        "tag": tags,
+        "tag+1": np.append(tags[1:], -1),
+        "words_before": page.running[:-1, 0] / words,
+        **{f"in_{tag}": page.around(page.tag == TAG_NUMBER[tag]) for tag in _WITHIN},
+        "alike_words": np.bincount(group, page.words)[group],
+        "alike_count": np.bincount(group)[group],
+        "declared": _KINDS.index(page.kind),
+        "page_words": total[0],
+        "page_blocks": n,
+        "page_links": total[1] / words,
+        "page_stops": total[3] / n,
+        **{f"page_{tag}": page.words[tags == TAG_NUMBER[tag]].sum() / words for tag in ("p", "li")},
+        **{f"page_{tag}": (page.tag == TAG_NUMBER[tag]).sum() for tag in ("article", "main")},
+        **_around(page),
+        **_headings(page, tags),
+        **_core_and_end(page),
+        **_candidate(page, tags),
+    }
+    for name in _NAME_COLUMNS:
+        bit = _BITS[name]
+        found[f"name_{name}"] = 2 * (page.near[page.place] & bit > 0) + (page.around(page.named & bit > 0) > 0)
+    for width in (3, 8):
+        sums = windowed(page.running, width)
+        found |= {f"window{width}_words": sums[:, 0], f"window{width}_links": sums[:, 1] / np.maximum(1, sums[:, 0])}
+    return found
+
+
+def windowed(running: Floats, width: int) -> Floats:
+    """The sum of the blocks up to so many places before and after each block, given the sums before each block."""
     import numpy as np
 
-    covered = np.zeros(len(tokens))
-    if not found:
-        return covered
-    sequences = [words_of(line) for line in found.splitlines()]
-    whole = {" ".join(sequence) for sequence in sequences}
-    triples = {triple for s in sequences for triple in zip(s, s[1:], s[2:], strict=False)}
-    for row, words in enumerate(tokens):
-        own = list(zip(words, words[1:], words[2:], strict=False))
-        if own:
-            covered[row] = sum(map(triples.__contains__, own)) / len(own)
-        elif words:
-            covered[row] = " ".join(words) in whole
-    return covered
+    where = np.arange(len(running) - 1)
+    sums: Floats = running[np.minimum(len(where), where + width + 1)] - running[np.maximum(0, where - width)]
+    return sums
 
 
-# One bit each, in this order, in English, German, French, Spanish, Italian, Portuguese, Dutch and Polish.
-_WORD_LISTS = (
-    "login log sign register subscribe newsletter password email account anmelden abonnieren abo passwort"
-    " registrieren eingeloggt inscrivez abonnez connexion suscríbete suscribirse iscriviti assine aanmelden zaloguj"
-    " zapisz",
-    "share tweet facebook twitter linkedin pinterest whatsapp instagram youtube follow teilen telegram partager"
-    " compartir condividi compartilhar delen udostępnij seguici síguenos folgen",
-    "reply replies quote report posted joined post posts like likes views member thread topic moderator wrote said"
-    " kommentar kommentare kommentieren antwort antworten antworte commentaires répondre comentarios comentar"
-    " responder commenti rispondi comentários reacties reageer komentarze komentarz odpowiedz",
-    "related recommended might similar popular recent trending latest next previous also bought auch ähnliche"
-    " verwandte weitere passend neueste meistgelesen beliebt interessieren themen nächster vorheriger aussi articles"
-    " populaires également también relacionadas relacionados relacionado interesar anche correlati potrebbe também"
-    " ook gerelateerd także również podobne powiązane zobacz",
-    "contact about careers help support faq sitemap home press kontakt über autor redaktion pressekontakt telefon"
-    " tel ansprechpartner auteur autora redacción autore redakcja pressestelle",
-)
-SUBSCRIBE, SHARE, REPLIES, RELATED, CONTACT = range(len(_WORD_LISTS))
+def _around(page: Measures) -> dict[str, Any]:
+    """Each element around a block: the nearest, those of many words, the one like its siblings, and the list of it."""
+    np = page.np
+    words, links, paragraphs, stops, blocks = page.sums.T
+    one, some = np.maximum(1, words), np.maximum(1, blocks)
+    described = {
+        "mean": words / some,
+        "share": words / max(1, page.running[-1, 0]),
+        "links": links / one,
+        "paragraphs": paragraphs / one,
+        "stops": stops / some,
+        "words": words,
+        "siblings": page.siblings,
+    }
+    table = np.array(list(described.values()))
+    found: dict[str, Any] = {}
+    for name, at in _ancestors(page):
+        found |= dict(zip((f"{name}_{feature}" for feature in described), table[:, at], strict=True))
+    return found
 
-# Matched against class, id, role, itemprop and data-testid of an element. One bit each, in this order.
-NAME_HINTS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\bnav|menu|breadcrumb|tabs?\b|toolbar|pagination|pager|skip",
-        r"foot(?!note)|bottom|colophon|legal|copyright",
-        r"header|masthead|topbar|banner|hero|jumbotron",
-        r"side-?bar|aside|widget|rail\b|secondary|complementary",
-        r"comment|repl(?:y|ies)|disqus|discussion|respond",
-        r"\bposts?\b|post[-_]?(?:body|content|text|message)|message|thread|topic|answer|question",
-        r"share|social|follow|twitter|facebook",
-        r"relat|recommend|similar|more-|also|upsell|cross-?sell|recent|popular|trending|suggest|next|prev",
-        r"promo|\bads?\b|advert|sponsor|banner|cta\b|campaign",
-        r"cookie|consent|gdpr|modal|popup|dialog|overlay|toast|alert|lightbox",
-        r"log-?in|sign-?(?:in|up)|register|subscri|newsletter|account|cart|basket|checkout|wishlist",
-        r"content|article|story|entry|prose|richtext|rich-text|markdown|rte|wysiwyg|copy\b|\btext",
-        r"\bmain|primary|page-?body",
-        r"product|detail|descri|spec|feature|overview|summary",
-        r"price|sku|stock|buy|quantity|variant|swatch|shipping|deliver",
-        r"review|rating|testimonial|stars?\b",
-        r"card|tile|item|result|grid|list|teaser|carousel|slide|swiper|row\b",
-        r"author|byline|meta|date|time\b|tags?\b|categor|avatar|user|profile|badge|rank",
-        r"hidden|hide|collapse|sr-only|visually|screen-reader|invisible|offscreen|d-none|print",
-        r"toc|table-of|contents\b|index|anchor",
-        r"caption|figure|image|photo|gallery|media|video|credit",
-        r"search|filter|sort|facet|refine",
-        r"title|headline|heading|subtitle|tagline",
-        r"faq|accordion|question|step|how|benefit|why|section|block",
-        r"signature|\bsig\b|quote|edited|controls|actions|buttons?\b|btn",
+
+def _ancestors(page: Measures) -> Iterator[tuple[str, Ints]]:
+    """The elements around each block, by name, as an index for each block."""
+    at = page.place
+    for level in range(4):
+        yield f"up{level}", at
+        at = page.parent[at]
+    for size in (300, 1000):
+        yield f"size{size}", _climbed(page, page.sums[:, 0] < size)
+    entry = _climbed(page, page.siblings < 3)
+    yield "entry", entry
+    yield "entries", page.parent[entry]
+
+
+def _climbed(page: Measures, passed: Any) -> Ints:
+    """For each block the nearest element around it that is not passed."""
+    at: Ints = page.place
+    for _ in range(_DEEPEST):
+        going = passed[at] & (page.parent[at] != at)
+        if not going.any():
+            break
+        at = page.np.where(going, page.parent[at], at)
+    return at
+
+
+def _headings(page: Measures, tags: Ints) -> dict[str, Any]:
+    """The last heading, the one that is the title, those of sections of related texts, and comments."""
+    np, n = page.np, len(tags)
+    where, is_heading = np.arange(n), np.isin(tags, _HEADINGS)
+    last = np.maximum.accumulate(np.where(is_heading, where, -1))
+    h1 = np.flatnonzero(tags == _H1)
+    titled = np.flatnonzero(is_heading & (page.titled >= _TITLED))
+    related = is_heading & page.related
+    opens = related[np.minimum(page.start, n - 1)] & (page.end > page.start + 1)
+    comments = page.start[(page.near & _BITS["comment"] > 0) & (page.end > page.start)]
+    return {
+        "since_heading": where - last,
+        "heading_level": np.where(last >= 0, tags[last], 0),
+        "since_h1": where - h1[0] if len(h1) else -_NEVER,
+        "since_title": where - titled[np.argmax(page.titled[titled])] if len(titled) else -_NEVER,
+        "in_related": page.around(opens & (page.sums[:, 0] < 0.5 * page.running[-1, 0])),
+        "since_related": where - np.maximum.accumulate(np.where(related, where, -_NEVER)),
+        "since_comments": where - (comments.min() if len(comments) else n),
+    }
+
+
+def _core_and_end(page: Measures) -> dict[str, Any]:
+    """The longest run of prose, the levels up and down from its middle to the block, and the boxes and lines after
+    that, which look like the end of the text."""
+    np, running = page.np, page.running[:, 0]
+    where = np.arange(len(page.words))
+    prose = (page.stops > 0) & (page.link_share < 0.5) & (page.words >= 8)
+    total = np.cumsum(np.where(prose, page.words, -_BREAK))
+    before = np.concatenate([[0.0], total[:-1]])
+    last = int(np.argmax(total - np.minimum.accumulate(before)))
+    first = last - int(np.argmin(before[: last + 1][::-1]))
+    middle = min(last, max(first, int(np.searchsorted(running, (running[first] + running[last + 1]) / 2)) - 1))
+    boxes = (page.sums[:, 0] < _SMALL * max(1.0, running[-1])) & (page.end > page.start) & (page.start > middle)
+    lines = (page.words <= _LABEL_WORDS) & (where > middle)
+    begins = {f"end_{name}": page.start[boxes & (page.near & _BITS[name] > 0)] for name in _END_NAMES}
+    begins |= {f"end_words_{name}": where[lines & getattr(page, name)] for name in ("share", "replies", "related")}
+    above, place = np.zeros(len(page.parent), dtype=bool), int(page.place[middle])
+    while not above[place]:
+        above[place], place = True, int(page.parent[place])
+    common = page.around(above)  # the depth of the innermost element around the middle and a block
+    return {
+        **{name: where - begin[0] if len(begin) else -_NEVER for name, begin in begins.items()},
+        "core": (where >= first) & (where <= last),
+        "core_share": (running[last + 1] - running[first]) / max(1.0, running[-1]),
+        "levels_up": page.depth[page.place[middle]] - common,
+        "levels_down": page.depth[page.place] - common,
+    }
+
+
+def _candidate(page: Measures, tags: Ints) -> dict[str, Any]:
+    """The element whose own paragraphs contain the most prose, and the position of each block relative to it."""
+    np, where = page.np, page.np.arange(len(tags))
+    prose = (page.link_share < 0.5) & (page.words >= 8)
+    holder = np.where(tags == _P, page.parent[page.place], page.place)
+    gained = np.where(prose, page.words * (1 + page.stops), 0.0)
+    score = np.bincount(holder, gained, minlength=len(page.parent))
+    score += 0.5 * np.bincount(page.parent[holder], gained, minlength=len(page.parent))
+    best = int(np.argmax(score))
+    start, end = int(page.start[best]), int(page.end[best])
+    outside = np.where(where < start, where - start, np.where(where >= end, where - end + 1, 0))
+    return {
+        "candidate": outside == 0,
+        "candidate_distance": outside,
+        "candidate_share": page.sums[best, 0] / max(1.0, page.running[-1, 0]),
+    }
+
+
+def likelihoods(page: Measures) -> Floats:
+    """How likely each block belongs to the main text, from 0 to 1."""
+    return load("block_filter_alone").probabilities(page.columns, len(page.words))
+
+
+def reconsidered(page: Measures, alone: Floats, found: Floats) -> Floats:
+    """The likelihoods in the light of those of other blocks, and of another extractor's choice, as `later_columns`."""
+    return load("block_filter").probabilities(later_columns(page, alone, found), len(page.words))
+
+
+_LIKELY = 0.6
+"""The likelihood from which on a block is taken for a part of the text."""
+
+_CHOSEN = 0.5
+"""The share of a block from which on it counts as chosen by the other extractor."""
+
+SENTENCE, LINE = 8, 5
+"""The least number of words of a block that says where the text begins and ends, by its likelihood or that choice."""
+
+
+def later_columns(page: Measures, alone: Floats, found: Floats) -> dict[str, Any]:
+    """Each feature of a block, by itself and among the others, by name, with one value per block or one for all.
+
+    Args:
+        alone: how likely each block is by itself.
+        found: the share of each block that another extractor chose.
+    """
+    np, n, words = page.np, len(alone), page.words
+    where, group = np.arange(n), page.alike[page.place]
+    likely = (alone > _LIKELY) & (words >= SENTENCE)
+    chosen, both = np.flatnonzero((found > _CHOSEN) & (words >= LINE)), words * alone * found
+    padded = np.pad(alone, 2, constant_values=-1)
+    columns: dict[str, Any] = {
+        **page.columns,
+        **{f"likely{step:+}": padded[2 + step : 2 + step + n] for step in (-2, -1, 1, 2)},
+        "since_last_likely": where - (np.flatnonzero(likely)[-1] if likely.any() else n - 1),
+        **dict(zip(("since_likely", "until_likely"), _distances(likely, np), strict=True)),
+        **dict(zip(("since_found", "until_found"), _distances(found >= _CHOSEN, np), strict=True)),
+        "since_last_found": where - chosen[-1] if len(chosen) else -_NEVER,
+        "both_of_likely": both.sum() / max(1.0, (words * alone).sum()),
+        "both_of_found": both.sum() / max(1.0, (words * found).sum()),
+        "both_follow": 1 - np.cumsum(both) / max(1.0, both.sum()),
+    }
+    for name, values in (("likely", alone), ("found", found)):
+        running = np.zeros((n + 1, 2))
+        np.cumsum(np.column_stack([words, words * values]), axis=0, out=running[1:])
+        sums = running[page.end] - running[page.start]
+        shares, window = sums[:, 1] / np.maximum(1, sums[:, 0]), windowed(running, 3)
+        alike = np.bincount(group, words * values) / np.maximum(1, np.bincount(group, words))
+        columns |= {name: values, f"{name}_alike": alike[group]}
+        columns[f"{name}_window3"] = window[:, 1] / np.maximum(1, window[:, 0])
+        at = page.place
+        for level in range(3):
+            columns[f"{name}_up{level}"] = shares[at]
+            at = page.parent[at]
+    return columns
+
+
+def _distances(marked: Any, np: Any) -> tuple[Ints, Ints]:
+    """How many blocks ago the last marked one was, and how far off the next one is; at most 99."""
+    where = np.arange(len(marked))
+    before = np.maximum.accumulate(np.where(marked, where, -99))
+    after = np.minimum.accumulate(np.where(marked, where, len(where) + 99)[::-1])[::-1]
+    return np.minimum(99, where - before), np.minimum(99, after - where)
+
+
+MOST_LEAVES = 16
+_AT_ONCE = 100
+"""Rows per batch, so that intermediate tables fit into the processor's cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """All trees side by side, as `tools/train_block_filter.py` writes them.
+
+    Evaluates all nodes of all trees at once instead of walking down each tree: the leaves of a tree are the bits of a
+    number, each node whose value is above the threshold excludes the leaves on its left, and the result is the first
+    remaining leaf (Lucchese et al., "QuickScorer", 2015).
+
+    Attributes:
+        features: the names of the columns, in order.
+        feature, threshold, left: shape (trees, nodes): the column to compare, the highest value that goes left, and
+            the leaves on the left as bits.
+        value: shape (trees, leaves): the score of each leaf.
+        first: the lowest bit that is set in each number of MOST_LEAVES bits.
+    """
+
+    features: tuple[str, ...]
+    feature: Any
+    threshold: Any
+    left: Any
+    value: Any
+    first: Any
+
+    def probabilities(self, columns: Mapping[str, Any], blocks: int) -> Floats:
+        """The probability of each block, from 0 to 1, given its features by name."""
+        import numpy as np
+
+        table = np.empty((len(self.features), blocks), np.float32)
+        for row, name in zip(table, self.features, strict=True):
+            row[:] = columns[name]
+        scores = [self._scores(table[:, start : start + _AT_ONCE]) for start in range(0, blocks, _AT_ONCE)]
+        likely: Floats = 1 / (1 + np.exp(-np.concatenate([np.zeros(0), *scores])))
+        return likely
+
+    def _scores(self, table: Floats) -> Floats:
+        import numpy as np
+
+        # Each value of a feature is beside those of the other blocks: that is three times as fast as a row per block.
+        above = table[self.feature] > self.threshold[:, :, None]
+        ruled_out = np.bitwise_or.reduce(np.where(above, self.left[:, :, None], np.uint16(0)), axis=1)
+        leaves = self.first[~ruled_out]
+        scores: Floats = self.value[np.arange(len(self.value))[:, None], leaves].sum(axis=0)
+        return scores
+
+
+@lru_cache
+def load(name: str) -> Trees:
+    """The trees of `NAME.json`, which ships beside this module."""
+    import numpy as np
+
+    file = json.loads(resources.files(__package__).joinpath(f"{name}.json").read_text("utf-8"))
+    numbers = np.arange(1 << MOST_LEAVES)
+    first = np.zeros(len(numbers), dtype=np.int8)
+    for leaf in reversed(range(MOST_LEAVES)):
+        first[numbers >> leaf & 1 == 1] = leaf
+    types = {"feature": np.int32, "threshold": np.float32, "left": np.uint16, "value": np.float32}
+    return Trees(
+        tuple(file["features"]), **{key: np.array(file[key], kind) for key, kind in types.items()}, first=first
     )
-)
-_ANY_HINT = re.compile("|".join(hint.pattern for hint in NAME_HINTS))
-
-_FIRST_WORDS = 40
-_WORD_BITS: dict[str, int] = {}
-
-
-for _place, _words in enumerate(_WORD_LISTS):
-    for _word in _words.split():
-        _WORD_BITS[_word] = _WORD_BITS.get(_word, 0) | 1 << _place
-
-
-_HINT_WORDS = frozenset(_WORD_BITS)
-
-
-@lru_cache(maxsize=5_000)
-def name_bits(names: str) -> int:
-    """A bit for each of NAME_HINTS that occurs in `names`: the names of an element, separated by blanks."""
-    bits = 0
-    for name in names.lower().split():
-        bits |= _bits_of_name(name)
-    return bits
-
-
-@lru_cache(maxsize=20_000)
-def _bits_of_name(name: str) -> int:
-    if not _ANY_HINT.search(name):
-        return 0
-    return sum(1 << place for place, hint in enumerate(NAME_HINTS) if hint.search(name))
-
-
-def text_bits(words: list[str]) -> int:
-    """A bit for each word list that contains one of the lower-case words of a block. Looks only at its first words."""
-    bits = 0
-    for word in _HINT_WORDS.intersection(words[:_FIRST_WORDS]):
-        bits |= _WORD_BITS[word]
-    return bits

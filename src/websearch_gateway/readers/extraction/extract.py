@@ -1,57 +1,47 @@
-"""Extracts the title, date and main text from the HTML of a page. Pure; runs in a worker process.
+"""Extracts the title, date and main text from the HTML of a page; for the crawler also its links and directives.
 
-The filter chooses the blocks of the main text in the original DOM; the others are blanked in place, and the rest is
-rendered. So code, tables, nested lists and links survive, while other extractors simplify them. If the choice
-is not clear, and on a page that declares itself an article, for which trafilatura is made, a second filter judges each
-block by trafilatura's choice and by what the first one says of the blocks around it. Very large pages skip trafilatura
-to stay fast.
+Pure; runs in a worker process. The filter chooses the blocks of the main text in the original DOM; the others are
+blanked in place, and the rest is rendered. So code, tables, nested lists and links survive, while other extractors
+simplify them. If the choice is not clear on a page of prose, for which trafilatura is made, a second filter judges each
+block by trafilatura's choice and by what the first one says of the blocks around it.
 """
 
 from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import dropwhile, islice, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urldefrag, urljoin
 
 from websearch_gateway.net.bodies import charset_of, decode
-from websearch_gateway.readers.extraction.blocks import Container, Outline
-from websearch_gateway.readers.extraction.page import AROUND_A_POST, POST
-from websearch_gateway.readers.extraction.render import Anchors, is_data
+from websearch_gateway.readers.extraction import blocks, page, render
+from websearch_gateway.readers.extraction.blocks import Container, Measures, Outline
+from websearch_gateway.text.markdown import LINK
+from websearch_gateway.text.sanitise import strip_invisible_characters, without_live_parts
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from websearch_gateway.readers.extraction.blocks import Floats, Ints, Mask
 
-    from websearch_gateway.readers.extraction.blocks import Measures
+T = TypeVar("T")
 
-    Floats = NDArray[np.floating]
-    Ints = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
-
-
-SECOND_OPINION_ELEMENTS = 5_000
-"""Above this many elements the block filter decides alone: trafilatura would take most of the time and help little."""
-
-SECOND_OPINION_DEPTH = 100
-"""On a page with more nested elements than this the filter decides alone: trafilatura takes quadratic time over tables
-in tables. The deepest of a thousand real pages has 56 levels."""
+SECOND_OPINION_BLOCKS, SECOND_OPINION_DEPTH = 1_500, 100
+"""On a page with more block-level elements, or more in each other, the filter decides alone: trafilatura would take
+most of the time, which is quadratic over tables in tables. The deepest of a thousand real pages has 56 levels."""
 
 MOST_JUDGED_BLOCKS = 30_000
 """A page with more blocks is kept whole: the filter needs 6 kB and 15 µs per block."""
 
-_AROUND_POSTS = frozenset({AROUND_A_POST, "ItemDiscussion", "Comment", "Discussion"})
-
 TOO_LONG = "The page has more than {:,} elements; the rest is left out."
 
-UNSURE, SURE = 0.85, 0.95
-"""The expected F1 from which on the block filter decides alone about a page that does not declare itself an article: a
-page that is less than half prose, and any page."""
+UNSURE, SURE = 0.85, 0.97
+"""The expected F1 from which on the filter decides alone about a page that does not declare itself an article: a page
+that is less than half prose, and any page."""
 
 PROSE = 0.35
 """The least share of the kept words that are in unlinked paragraphs on a page of prose. On other pages trafilatura does
@@ -60,19 +50,6 @@ more harm than good."""
 FOUND, FOUND_DECLARED = 0.7, 0.1
 """The least share of the kept words that trafilatura chose as well, or else it has failed: on any page, and on one that
 declares itself an article."""
-
-LONG = 25
-"""The number of words from which on a block is a paragraph, and trafilatura's omission of it more often a mistake."""
-
-SHORTEST = 5
-"""The least number of words of a block whose place says where the text ends: shorter ones also stand elsewhere."""
-
-_WRITTEN_WHOLE = ("td", "th", "pre")
-"""The tags of blocks of which trafilatura writes several in one line, or in another form."""
-
-MOSTLY = 0.5
-"""The share of a block from which on it counts as found by trafilatura, and that of the words from which on trafilatura
-knows where the text ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +64,7 @@ class Extracted:
     markdown: str
     published: str | None
     warnings: tuple[str, ...] = ()
-    anchors: Anchors = ()
+    anchors: render.Anchors = ()
 
 
 def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
@@ -97,8 +74,6 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
         url: the page's URL, to make its links absolute.
         charset: the Python codec of `html` if that is bytes; detected if None.
     """
-    from websearch_gateway.readers.extraction import page
-
     text = html if isinstance(html, str) else decode(html, charset or charset_of(html, ""))
     root = page.parse(text)
     return Extracted("", "", None) if root is None else extract_from(root, url)
@@ -124,32 +99,30 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
         thorough: also use trafilatura if the choice is not clear, and look for a date; takes a third of the time.
             Without it the page is documentation, whose main element is kept as a whole.
     """
-    from websearch_gateway.readers.extraction import render
-    from websearch_gateway.readers.extraction.blocks import Measures
-    from websearch_gateway.readers.extraction.features import likelihoods
-
     alive = list(root.iter())  # otherwise each walk below creates new Python objects, which takes a fifth of the time
-    page = clean(root, url, thorough=thorough)
-    outline = page.outline
-    if 0 < len(outline.blocks) <= MOST_JUDGED_BLOCKS:
-        likely = _likelihoods(root, page) if thorough else likelihoods(Measures(outline, page.title))
-        write_off(outline, likely)
-        blank(outline, chosen(outline, likely, is_docs=not thorough))
-    markdown, anchors = render.with_anchors(root, page.base)
+    cleaned = clean(root, url, thorough=thorough)
+    if 0 < len(cleaned.outline.blocks) <= MOST_JUDGED_BLOCKS:
+        measures = Measures(cleaned.outline, cleaned.title, cleaned.kind)
+        likely = blocks.likelihoods(measures)
+        if thorough and is_doubtful(measures, likely, cleaned):
+            found = measures.found_in(second_opinion(root))
+            likely = without_extras(measures, blocks.reconsidered(measures, likely, found), found)
+        blank(cleaned.outline, chosen(measures, likely, is_docs=not thorough))
+    markdown, anchors = render.with_anchors(root, cleaned.base)
     del alive
-    return Extracted(page.title, markdown, page.published, page.warnings, anchors)
+    return Extracted(cleaned.title, markdown, cleaned.published, cleaned.warnings, anchors)
 
 
 @dataclass(frozen=True, slots=True)
 class Clean:
     """What is known of a page before its blocks are judged; `root` has only text that readers see.
 
-    `base` is the URL that its links are relative to.
+    `kind` is what it declares itself to be (`page.declared_kind`). `base` is the URL that its links are relative to.
     """
 
     title: str
     published: str | None
-    is_article: bool
+    kind: str
     is_documentation: bool
     base: str
     warnings: tuple[str, ...]
@@ -158,20 +131,19 @@ class Clean:
 
 def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
     """Remove from `root`, a page as parsed, what is never its text."""
-    from websearch_gateway.readers.extraction import blocks, page
     from websearch_gateway.readers.visibility import strip_invisible
 
     unfolded = page.unfold_topic(root, url)
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
     warnings = (*unfolded, *cut, *strip_invisible(root))
     title, published = page.title_of(root), declared_date(root, url) if thorough else None
-    is_article = thorough and page.declares_article(root)
+    kind = page.declared_kind(root) if thorough else ""
     is_documentation = not thorough or page.is_documentation(root, url)
     base = page.base_of(root, url)
     page.strip_unread(root)
     page.strip_shortcodes(root)
     page.strip_furniture(root)
-    return Clean(title, published, is_article, is_documentation, base, warnings, blocks.outline(root))
+    return Clean(title, published, kind, is_documentation, base, warnings, blocks.outline(root))
 
 
 def declared_date(root: Any, url: str) -> str | None:
@@ -183,92 +155,64 @@ def declared_date(root: Any, url: str) -> str | None:
     return date
 
 
-def _likelihoods(root: Any, page: Clean) -> Floats:
-    """How likely each block belongs to the main text."""
-    from websearch_gateway.readers.extraction.blocks import Measures
-    from websearch_gateway.readers.extraction.features import likelihoods, reconsidered
-
-    measures = Measures(page.outline, page.title)
-    alone = likelihoods(measures)
-    if not may_ask(root, page) or not is_doubtful(measures, alone, is_article=page.is_article):
-        return alone
-    found = measures.found_in(second_opinion(root))
-    likely = reconsidered(measures, alone, found, is_article=page.is_article)
-    return doubted(measures, likely, found, is_article=page.is_article)
-
-
-def may_ask(root: Any, page: Clean) -> bool:
-    """Whether trafilatura is made for a page and would not take too long for it."""
-    if page.is_documentation:
+def is_doubtful(measures: Measures, alone: Floats, cleaned: Clean) -> bool:
+    """Whether trafilatura could improve the choice that the filter makes alone, and would not take too long for it."""
+    depth = measures.depth.max()
+    if cleaned.is_documentation or depth > SECOND_OPINION_DEPTH or len(measures.depth) > SECOND_OPINION_BLOCKS:
         return False
-    deepest = max((container.depth for container in page.outline.containers), default=0)
-    return bool(deepest <= SECOND_OPINION_DEPTH and root.xpath("count(//*)") <= SECOND_OPINION_ELEMENTS)
+    words = measures.words
+    expected = 0.0 if cleaned.kind == "article" else float(_expected_f1(words, alone)[1].max())
+    kept = words * (alone >= threshold(words, alone))
+    prose = kept[(measures.tags == blocks.TAG_NUMBER["p"]) & (measures.link_share < _MOST)].sum()
+    return expected < SURE and bool(prose >= (PROSE if expected < UNSURE else _MOST) * kept.sum())
 
 
-def is_doubtful(page: Measures, alone: Floats, *, is_article: bool) -> bool:
-    """Whether trafilatura could improve the choice that the filter makes alone."""
+@lru_cache
+def _options() -> Any:
+    """Trafilatura's options, which take a tenth of its time to make.
 
-    expected = 0.0 if is_article else expected_f1(page.outline, alone)
-    if expected >= SURE:
-        return False
-    kept, prose = _kept_and_prose(page, alone)
-    return bool(prose >= (PROSE if expected < UNSURE else MOSTLY) * kept.sum())
-
-
-def _kept_and_prose(page: Measures, likely: Floats) -> tuple[Floats, float]:
-    """The number of kept words of each block, and how many of them are in unlinked paragraphs."""
-    from websearch_gateway.readers.extraction.blocks import TAG_NUMBER
-
-    kept: Floats = page.words * (likely >= threshold(page.words, likely))
-    return kept, float(kept[(page.tag[page.place] == TAG_NUMBER["p"]) & (page.link_share < MOSTLY)].sum())
-
-
-def doubted(page: Measures, likely: Floats, found: Floats, *, is_article: bool) -> Floats:
-    """The filter's choice on a page of prose, where trafilatura does not confirm it made up to half as likely.
-
-    Their errors differ: the filter keeps teasers and boxes of unfamiliar kinds of sites, trafilatura omits parts of the
-    text, so a long block becomes less unlikely. After the last block that it chose the text has probably ended.
-    Comments and unlikely headings are left out unless trafilatura takes them for the text.
-
-    Args:
-        found: the share of each block that trafilatura chose.
+    Fast: its fallback extractors double the time and do not change the results. Nor does its second try on a page of
+    which it finds little, which only the focus "balanced" has.
     """
-    from websearch_gateway.readers.extraction.blocks import TAG_NUMBER
+    from trafilatura.settings import Extractor
 
-    np, words = page.np, page.words
-    kept, prose = _kept_and_prose(page, likely)
-    confirmed, least = (kept * found).sum(), FOUND_DECLARED if is_article else FOUND
-    if prose < PROSE * kept.sum() or confirmed < least * kept.sum():
-        return likely
-    tags = page.tag[page.place]
-    whole = np.isin(tags, [TAG_NUMBER[tag] for tag in _WRITTEN_WHOLE])
-    less: Floats = likely * (1 - np.where(words < LONG, 0.5, 0.25) * (1 - found) * ~whole)
-    heading = np.isin(tags, [TAG_NUMBER[tag] for tag in _HEADINGS])
-    less[(found < MOSTLY) & (in_comments(page.outline) | (heading & (likely < _HEADS_PROSE)))] = 0
-    chosen = np.flatnonzero((found > MOSTLY) & (words >= SHORTEST))
-    if len(chosen) and confirmed >= MOSTLY * kept.sum():
-        after = np.arange(len(words)) > chosen[-1]
-        less[after & (found <= MOSTLY) & ~whole] *= 0.5
-    return less
+    options = Extractor(output_format="python", comments=False, fast=True)
+    options.focus = "once"
+    return options
 
 
 def second_opinion(root: Any) -> str:
     """The main text that trafilatura chooses, one block per line. Does not change `root`."""
     from lxml import etree
     from trafilatura import bare_extraction
-    from trafilatura.settings import Extractor
 
-    # Fast: its fallback extractors double the time and do not change the results. Nor does its second try on a page of
-    # which it finds little, which only the focus "balanced" has.
-    options = Extractor(output_format="python", comments=False, fast=True)
-    options.focus = "once"
     smaller = copy(root)  # it copies a page five times before it removes these
     etree.strip_elements(smaller, "nav", "footer", "aside", "button", with_tail=False)
     try:
-        document = bare_extraction(smaller, options=options)
+        document = bare_extraction(smaller, options=_options())
     except RecursionError:  # a hostile page: no real one nests hundreds of elements
         return ""
     return getattr(document, "text", None) or ""
+
+
+def without_extras(measures: Measures, likely: Floats, found: Floats) -> Floats:
+    """The likelihoods without what trafilatura leaves out of comments, headings and the end of a page.
+
+    Args:
+        found: the share of each block that trafilatura chose. If that is little of the text, it has failed.
+    """
+    np, words = measures.np, measures.words
+    kept = words * (likely >= threshold(words, likely))
+    confirmed = (kept * found).sum() / max(1.0, kept.sum())
+    if confirmed < (FOUND_DECLARED if measures.kind == "article" else FOUND):
+        return likely
+    is_heading = np.isin(measures.tags, [blocks.TAG_NUMBER[tag] for tag in _HEADINGS])
+    extra = measures.in_comments() | (is_heading & (likely < _HEADS_PROSE))
+    ends = np.flatnonzero((found > _MOST) & (words >= blocks.LINE))[-1:].sum()
+    after = (np.arange(len(words)) > ends) & ~np.isin(measures.tags, _WRITTEN_WHOLE) & (confirmed >= _MOST)
+    less = likely * np.where(after, 0.5, 1) * ~extra
+    rest: Floats = np.where(found > _MOST, likely, less)
+    return rest
 
 
 def warm_up() -> None:
@@ -284,7 +228,8 @@ _FOLLOWS = 0.05
 """A table after kept text is kept if one of its blocks is more likely than this."""
 _WHOLE = frozenset(("ul", "ol", "dl", "table", "tr"))
 _MAIN_IDS = frozenset(("main-content", "page-content", "apicontent"))
-_ASIDE = frozenset(("nav", "aside", "footer"))
+_ASIDE = [blocks.TAG_NUMBER[tag] for tag in ("nav", "aside", "footer")]
+_AROUND_POSTS = frozenset((page.AROUND_A_POST, "ItemDiscussion", "Comment", "Discussion"))
 _POSTS = (
     "boolean(//*[contains(@itemtype, 'schema.org/Question') or contains(@itemtype, 'schema.org/QAPage') "
     "or contains(@itemtype, 'schema.org/DiscussionForumPosting')])"
@@ -301,34 +246,29 @@ _CRUMB = 0.05
 """The least likelihood of a block in the main element of a page of documentation that is kept."""
 _HEADS, _HEADS_PROSE = 0.05, 0.25
 """A heading right above kept text is kept if it is more likely than this; in prose also if trafilatura keeps it."""
+_WRITTEN_WHOLE = [blocks.TAG_NUMBER[tag] for tag in ("td", "th", "pre")]
+"""The blocks of which trafilatura writes several in one line, or in another form."""
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
-def write_off(page: Outline, likely: Floats) -> None:
-    """Make the blocks unlikely, in place, that are in boxes which ask for consent."""
-    likely[in_consent(page)] = 0
-
-
-def chosen(page: Outline, likely: Floats, *, is_docs: bool = False) -> Mask:
+def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False) -> Mask:
     """The mask of the blocks to keep, given how likely each belongs to the main text.
 
     Args:
         is_docs: the page is known to be documentation, so its main element and all its code are text.
     """
-    words = _words(page)
+    outline, words = measures.outline, measures.words
+    likely = likely * ~measures.in_consent()
     keep: Mask = likely >= threshold(words, likely)
-    _keep_definitions(page, keep)
-    _keep_posts(page, keep)
-    tables = {
-        container.element: is_data(container.element) for container in page.containers if container.tag == "table"
-    }
-    for container in page.containers:
+    _keep_by_markup(outline, keep)
+    tables = {one.element: render.is_data(one.element) for one in outline.containers if one.tag == "table"}
+    for container in outline.containers:
         _keep_whole(container, tables, words, likely, keep)
-    _keep_code_and_headings(page, likely, keep)
-    _keep_reference(page, words, likely, keep, is_docs=is_docs)
+    tags = [outline.containers[block.place].tag for block in outline.blocks]
+    _keep_code_and_headings(tags, likely, keep)
+    _keep_reference(measures, likely, keep, is_docs=is_docs)
     if is_docs:
-        for at, block in enumerate(page.blocks):
-            keep[at] |= page.containers[block.place].tag == "pre"
+        keep |= measures.tags == blocks.TAG_NUMBER["pre"]
     return keep
 
 
@@ -344,11 +284,6 @@ def threshold(words: Floats, likely: Floats) -> float:
     return float(np.clip(likely[order[np.argmax(expected)]], _LOWEST, _HIGHEST))
 
 
-def expected_f1(page: Outline, likely: Floats) -> float:
-    """The expected F1 of the best choice of blocks over the words of this page, from 0 to 1."""
-    return float(_expected_f1(_words(page), likely)[1].max())
-
-
 def _expected_f1(words: Floats, likely: Floats) -> tuple[Ints, Floats]:
     """The blocks from the most to the least likely, and the expected F1 of keeping all up to each of them."""
     import numpy as np
@@ -356,12 +291,6 @@ def _expected_f1(words: Floats, likely: Floats) -> tuple[Ints, Floats]:
     order = np.argsort(-likely)
     sure = np.cumsum((words * likely)[order])
     return order, 2 * sure / np.maximum(1e-9, np.cumsum(words[order]) + sure[-1])
-
-
-def _words(page: Outline) -> Floats:
-    import numpy as np
-
-    return np.array([len(block.text.split()) for block in page.blocks], dtype=np.float64)
 
 
 def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
@@ -372,8 +301,8 @@ def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats,
     tag = container.tag
     if tag not in _WHOLE or container.start == container.end:
         return
-    tabular = tag in ("table", "tr")
-    if tabular and not tables.get(_table(container.element), False):
+    around = container.element if tag == "table" else next(container.element.iterancestors("table"), None)
+    if tag in ("table", "tr") and not tables.get(around, False):
         return
     part = slice(container.start, container.end)
     if keep[part].all():
@@ -384,22 +313,19 @@ def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats,
         keep[part] = True
 
 
-def _keep_definitions(page: Outline, keep: Mask) -> None:
-    """Keep lists whose terms have ids, as generators of references write definitions: they look like navigation."""
-    for container in page.containers:
-        if container.tag != "dt" or not container.element.get("id"):
-            continue
-        around = page.containers[container.parent]
-        part = slice(around.start, around.end)
-        if around.tag == "dl" and not keep[part].all() and next(around.element.iterancestors(*_ASIDE), None) is None:
-            keep[part] = True
+def _keep_by_markup(outline: Outline, keep: Mask) -> None:
+    """Keep what looks like something else but for its markup.
 
-
-def _keep_posts(page: Outline, keep: Mask) -> None:
-    """Keep the posts of a thread in Vanilla's markup, whose names say that all but the first are comments."""
-    for container in page.containers:
-        if POST in _classes(container.element) and any(
-            not _AROUND_POSTS.isdisjoint(_classes(one)) for one in container.element.iterancestors("div", "li")
+    These are lists whose terms have ids, as generators of references write definitions, which look like navigation; and
+    the posts of a thread in Vanilla, whose names say that all but the first are comments.
+    """
+    for container in outline.containers:
+        element, around = container.element, outline.containers[container.parent]
+        if container.tag == "dt" and around.tag == "dl" and element.get("id"):
+            if next(around.element.iterancestors("nav", "aside", "footer"), None) is None:
+                keep[around.start : around.end] = True
+        elif page.POST in _classes(element) and any(
+            not _AROUND_POSTS.isdisjoint(_classes(one)) for one in element.iterancestors("div", "li")
         ):
             keep[container.start : container.end] = True
 
@@ -409,61 +335,56 @@ def _classes(element: Any) -> list[str]:
     return names.split()
 
 
-def _table(element: Any) -> Any:
-    return element if element.tag == "table" else next(element.iterancestors("table"), element)
-
-
-def _keep_code_and_headings(page: Outline, likely: Floats, keep: Mask) -> None:
-    """Keep code between kept text, and a heading right above kept text; drop a heading above nothing."""
-    tags = [page.containers[block.place].tag for block in page.blocks]
-    last = len(tags) - 1
+def _keep_code_and_headings(tags: list[str], likely: Floats, keep: Mask) -> None:
+    """Keep code between kept text, and a heading right above kept text."""
     for at, tag in enumerate(tags):
         if tag == "pre" and not keep[at] and keep[max(0, at - 2) : at].any() and keep[at + 1 : at + 3].any():
             keep[at] = True
-    for at in range(last, -1, -1):
-        if tags[at] in _HEADINGS and at < last and likely[at] > _HEADS and keep[at + 1]:
+    for at in range(len(tags) - 2, -1, -1):
+        if tags[at] in _HEADINGS and likely[at] > _HEADS and keep[at + 1]:
             keep[at] = True
 
 
-def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask, *, is_docs: bool) -> None:
+def _keep_reference(measures: Measures, likely: Floats, keep: Mask, *, is_docs: bool) -> None:
     """Keep the main element of a page of documentation as a whole, without its navigation.
 
     The short lines of such a page (signatures, versions, histories) look like the navigation of other pages. A page is
     documentation if its author marked its main element, or a known program wrote it, and the kept text in it has code;
     the posts of a forum are also marked, and exclude it.
     """
-    for main in _mains(page, words * keep):
-        container = _only_article(page, main) if is_docs else main
+    outline, tag = measures.outline, measures.tag
+    for main in _mains(outline, measures.words * keep):
+        articles = [c for c in outline.containers if c.tag == "article" and main.start <= c.start and c.end <= main.end]
+        # Beside the only article of a main element stand lists of the page's sections.
+        container = articles[0] if is_docs and len(articles) == 1 else main
         part = slice(container.start, container.end)
-        code = sum(page.containers[block.place].tag == "pre" for block in page.blocks[part])
-        if not is_docs and (code < _LEAST_CODE or (words[part] * keep[part]).sum() < _MOST * words[part].sum()):
+        words = measures.words[part]
+        code = (measures.tags[part] == blocks.TAG_NUMBER["pre"]).sum()
+        if not is_docs and (code < _LEAST_CODE or (words * keep[part]).sum() < _MOST * words.sum()):
             continue
         if container.element.getroottree().xpath(_POSTS):
             return
-        whole = likely[part] >= _CRUMB
-        for inner in page.containers:
-            if inner.tag in _ASIDE and part.start <= inner.start and inner.end <= part.stop:
-                whole[inner.start - part.start : inner.end - part.start] = False
-        keep[part] |= whole
+        aside = measures.np.isin(tag, _ASIDE) & (measures.start >= part.start) & (measures.end <= part.stop)
+        keep[part] |= ((likely >= _CRUMB) & (measures.around(aside) == 0))[part]
         return
 
 
-def _mains(page: Outline, kept: Floats) -> list[Container]:
+def _mains(outline: Outline, kept: Floats) -> list[Container]:
     """The main elements, given the number of kept words of each block."""
-    marked = list(islice(filter(_is_main, page.containers), _MOST_MAINS))
-    if marked or not page.containers[0].element.getroottree().xpath(_GENERATED):
+    marked = list(islice(filter(_is_main, outline.containers), _MOST_MAINS))
+    if marked or not outline.containers[0].element.getroottree().xpath(_GENERATED):
         return marked
     before = [0.0, *kept.cumsum()]
-    around = (c for c in reversed(page.containers) if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1])
+    around = (c for c in reversed(outline.containers) if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1])
     inner = next(around, None)  # elements that hold most of the text are in each other, the innermost last
-    return [] if inner is None else [_all_sections(page, inner)]
+    return [] if inner is None else [_all_sections(outline, inner)]
 
 
-def _all_sections(page: Outline, inner: Container) -> Container:
+def _all_sections(outline: Outline, inner: Container) -> Container:
     """The outermost of the sections in each other around an element: a long one may hold nearly all text of a page."""
     line = [inner]
-    while line[-1] is not page.containers[0]:
-        line.append(page.containers[line[-1].parent])
+    while line[-1] is not outline.containers[0]:
+        line.append(outline.containers[line[-1].parent])
     sections = list(takewhile(_is_section, dropwhile(lambda one: not _is_section(one), line)))
     return sections[-1] if sections else inner
 
@@ -479,17 +400,9 @@ def _is_main(container: Container) -> bool:
     return container.tag == "div" and element.get("class") in ("contents", "col-content")  # Doxygen's, TypeDoc's
 
 
-def _only_article(page: Outline, main: Container) -> Container:
-    """The article of a main element that has one: beside it stand lists of the page's sections."""
-    inside = [
-        one for one in page.containers if one.tag == "article" and main.start <= one.start and one.end <= main.end
-    ]
-    return inside[0] if len(inside) == 1 else main
-
-
-def blank(page: Outline, keep: Mask) -> None:
+def blank(outline: Outline, keep: Mask) -> None:
     """Remove the text of dropped blocks from the DOM, and most elements in an element of which nothing is kept."""
-    for block, kept in zip(page.blocks, keep, strict=True):
+    for block, kept in zip(outline.blocks, keep, strict=True):
         if not kept:
             for element, where in block.slots:
                 if where == "alt":
@@ -497,7 +410,7 @@ def blank(page: Outline, keep: Mask) -> None:
                 else:
                     setattr(element, where, None)
     below = 0  # the number of blocks up to the end of the last element that needs no further look
-    for container in page.containers:
+    for container in outline.containers:
         if below < container.end and container.start < container.end:
             is_dropped = not keep[container.start : container.end].any()
             if is_dropped:
@@ -508,37 +421,139 @@ def blank(page: Outline, keep: Mask) -> None:
                 below = container.end
 
 
-_COMMENTS = re.compile(r"comment|disqus|respond\b|replies", re.IGNORECASE)
-_CONSENT = re.compile(
-    r"(?<![\w-])(?:cookie(?!s?(?:\s|$))|onetrust|cybot|didomi|gdpr|cmplz|borlabs|usercentrics|iubenda)", re.IGNORECASE
-)
-"""The names that managers of consent give to their boxes; a shop of cookies has names that only end in it."""
-
-_BLOCKS = frozenset(("div", "section", "article", "aside", "ol", "ul", "li"))
+MOST_LINKS = 5_000
+_FARTHEST = 200_000  # range in characters to search for a moved line: cleaning moves text only a little
+_CRAWLERS = ("robots", "websearch-gateway")
+# Within ten seconds: a page that is read for longer is a page.
+_REFRESH = re.compile(r"""\s*\d?(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)["']?\s*""", re.IGNORECASE)
 
 
-def in_comments(page: Outline) -> Mask:
-    """For each block, whether an element around it has a class or id for comments."""
-    return _inside(page, _COMMENTS, len(page.blocks))
+@dataclass(frozen=True, slots=True)
+class CrawledPage:
+    """`links` are absolute, without fragments, in their order; `canonical` is "" if the page names none.
+    `refresh` is where the page sends its readers at once, "" if they stay.
+
+    `noindex` and `nofollow` are the page's directives (https://www.robotstxt.org/meta.html). `needs_scripts`: the
+    page is nearly empty until its scripts run.
+    """
+
+    title: str
+    markdown: str
+    anchors: render.Anchors = ()
+    links: tuple[str, ...] = ()
+    canonical: str = ""
+    refresh: str = ""
+    noindex: bool = False
+    nofollow: bool = False
+    needs_scripts: bool = False
 
 
-def in_consent(page: Outline) -> Mask:
-    """For each block, whether an element around it, with at most half of all blocks, asks for consent to cookies."""
-    return _inside(page, _CONSENT, len(page.blocks) // 2)
+def crawled(
+    read: Callable[[bytes, str, str], CrawledPage],
+    draft: Callable[[CrawledPage], T],
+    body: bytes,
+    url: str,
+    charset: str,
+) -> T:
+    """What `draft` makes of the page that `read` reads, in one call of a worker."""
+    return draft(read(body, url, charset))
 
 
-def _inside(page: Outline, names: re.Pattern[str], most: int) -> Mask:
-    import numpy as np
-
-    inside = np.zeros(len(page.blocks), dtype=np.bool_)
-    for container in page.containers:
-        if container.tag in _BLOCKS and 0 < container.end - container.start <= most:
-            given = map(container.element.get, ("class", "id"))
-            if any(_has(names, name) for name in given if name):
-                inside[container.start : container.end] = True
-    return inside
+def crawled_text(convert: Callable[[bytes, str, str], Extracted], body: bytes, url: str, charset: str) -> CrawledPage:
+    """Read a document of another kind with its converter. The links are those in its Markdown."""
+    read = convert(body, url, charset)
+    targets = (_absolute(url, match[2]) for match in LINK.finditer(read.markdown))
+    links = tuple(islice(dict.fromkeys(filter(None, targets)), MOST_LINKS))
+    return _cleaned(CrawledPage(read.title, read.markdown, read.anchors, links), url)
 
 
-@lru_cache(maxsize=20_000)
-def _has(names: re.Pattern[str], name: str) -> bool:
-    return bool(names.search(name))
+def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
+    """Read an HTML page."""
+    from websearch_gateway.readers.formats.html import has_little_text, needs_scripts
+
+    root = page.parse(decode(body, charset), plain=True)
+    if root is None:
+        return CrawledPage("", "")
+    crawled = _directives_and_links(root, url)
+    if crawled.noindex or crawled.refresh:
+        return crawled
+    extracted = extract_from(root, url, thorough=False)
+    markdown, waits = extracted.markdown, has_little_text(extracted.markdown) and needs_scripts(body, url, charset)
+    read = replace(crawled, title=extracted.title, markdown=markdown, anchors=extracted.anchors, needs_scripts=waits)
+    return _cleaned(read, url)
+
+
+def followed_html(body: bytes, url: str, charset: str) -> CrawledPage:
+    """Read only the links of an HTML page; the result has no text."""
+    root = page.parse(decode(body, charset), plain=True)
+    return CrawledPage("", "") if root is None else _directives_and_links(root, url)
+
+
+def _directives_and_links(root: Any, url: str) -> CrawledPage:
+    """The links and directives of the markup, without text."""
+    base = page.base_of(root, url)
+    crawlers = (one for one in root.iter("meta") if one.get("name", "").strip().lower() in _CRAWLERS)
+    rules = {word.strip().lower() for one in crawlers for word in one.get("content", "").split(",")}
+    canonical = (one.get("href") for one in root.iter("link") if "canonical" in one.get("rel", "").lower().split())
+    return CrawledPage(
+        title="",
+        markdown="",
+        links=tuple(_links(root, base)),
+        canonical=next((_absolute(base, href) for href in canonical if href), ""),
+        refresh=next(_refreshes(root, base), ""),
+        noindex=bool(rules & {"noindex", "none"}),
+        nofollow=bool(rules & {"nofollow", "none"}),
+    )
+
+
+def _cleaned(read: CrawledPage, url: str) -> CrawledPage:
+    """The page with sanitised text, and its anchors moved to the new places of their lines."""
+    title, _ = strip_invisible_characters(read.title)
+    markdown, _ = without_live_parts(read.markdown, url)
+    anchors = read.anchors if markdown == read.markdown else tuple(_moved(read, markdown))
+    return replace(read, title=title, markdown=markdown, anchors=anchors)
+
+
+def _moved(read: CrawledPage, markdown: str) -> Iterator[tuple[int, str]]:
+    at = 0
+    for offset, anchor in read.anchors:
+        end = read.markdown.find("\n", offset)
+        line = read.markdown[offset : end if end >= 0 else None]
+        found = markdown.find(line, at, at + _FARTHEST) if line else -1
+        if found >= 0:
+            at = found
+            yield found, anchor
+
+
+def _refreshes(root: Any, base: str) -> Iterator[str]:
+    """The targets of `<meta http-equiv="refresh">`, which moves readers of static sites to a page's new address."""
+    for element in root.iter("meta"):
+        if element.get("http-equiv", "").strip().lower() != "refresh" or any(element.iterancestors("noscript")):
+            continue
+        if (found := _REFRESH.fullmatch(element.get("content", ""))) and (target := _absolute(base, found[1])):
+            yield target
+
+
+def _links(root: Any, base: str) -> Iterator[str]:
+    seen: set[str] = set()
+    written: set[str] = set()
+    for element in root.iter("a", "area", "frame", "iframe"):
+        target = element.get("src") if element.tag in ("frame", "iframe") else element.get("href")
+        if not target or "nofollow" in element.get("rel", "").lower().split():
+            continue
+        if (bare := target.partition("#")[0]) in written:  # most links of an index differ only in their fragments
+            continue
+        written.add(bare)
+        if (link := _absolute(base, bare)) and link not in seen:
+            seen.add(link)
+            yield link
+            if len(seen) == MOST_LINKS:
+                return
+
+
+def _absolute(base: str, target: str) -> str:
+    """The absolute URL of a link; "" if invalid."""
+    try:
+        return urldefrag(urljoin(base, target.strip())).url
+    except ValueError:
+        return ""

@@ -1,4 +1,4 @@
-"""Parses a page into a DOM with only readable content; its title, and whether it declares itself an article."""
+"""Parses a page into a DOM with only readable content; its title, and what it declares itself to be."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def parse(text: str, *, plain: bool = False) -> Any | None:
     """
     from lxml import etree, html
 
-    safe = text.replace("\0", "")
-    if _may_have_large_tag(safe):
-        safe = _OVERLOADED_TAG.sub(_without_attributes, safe)
+    safe, part = text.replace("\0", ""), _LARGE_TAG // 2
+    if any(safe.find(">", at, at + part) < 0 for at in range(0, len(safe) - part, part)):  # there may be a large tag
+        safe = _OVERLOADED_TAG.sub(lambda tag: f"<{tag[1]}>" if tag[0].count("=") > _MANY_ATTRIBUTES else tag[0], safe)
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     if not plain:
         # One class for all: `lxml.html` calls a Python function for each element to choose among its classes.
@@ -175,16 +175,6 @@ def strip_shortcodes(root: Any) -> None:
                 element.tail = shortcode.sub(" ", element.tail)
 
 
-def _may_have_large_tag(text: str) -> bool:
-    """Whether some part of half the length of a large tag, counted from the start of the page, has no `>`."""
-    part = _LARGE_TAG // 2
-    return any(text.find(">", at, at + part) < 0 for at in range(0, len(text) - part, part))
-
-
-def _without_attributes(tag: re.Match[str]) -> str:
-    return f"<{tag[1]}>" if tag[0].count("=") > _MANY_ATTRIBUTES else tag[0]
-
-
 _SEPARATOR = re.compile(r"\s+[-–—|·•:»]\s+|\s*\|\s*")
 _MANUAL = re.compile(r"(?:.*\s)?(?:documentation|docs)(?:\s+v?\d[\w.]*)?", re.IGNORECASE)
 """The last part of a title that names the whole manual: `CMake 3.25.1 Documentation`."""
@@ -279,15 +269,22 @@ _DOCUMENTATION = frozenset(("doc", "docs", "documentation", "manual", "readthedo
 _GENERATORS = ("antora", "docfx", "docusaurus", "gitbook", "mintlify", "mkdocs", "sphinx", "starlight", "vitepress")
 
 
-def declares_article(root: Any) -> bool:
-    """Whether the markup of a page declares an article. Call it before scripts and metadata are removed from `root`."""
+def declared_kind(root: Any) -> str:
+    """What the markup says that a page is: "article", "product", "thread" or "".
+
+    Call it before scripts and metadata are removed from `root`.
+    """
     types = {name.strip().rstrip("/").rpartition("/")[2] for name in root.xpath("//@itemtype")}
     for script in root.iter("script"):
         if "ld+json" in script.get("type", ""):
             types.update(_NAME.findall(" ".join(_TYPE.findall((script.text or "")[:_MOST_SCRIPT]))))
+    named = ((meta.get("property") or meta.get("name") or "", meta.get("content", "")) for meta in root.iter("meta"))
+    graph = {content.strip().lower() for name, content in named if name.lower() == "og:type"}
     if types & _THREADS:
-        return False
-    return bool(types & _ARTICLES) or any(_is_article(meta) for meta in root.iter("meta"))
+        return "thread"
+    if "article" not in graph and ("Product" in types or any(kind.startswith("product") for kind in graph)):
+        return "product"
+    return "article" if types & _ARTICLES or "article" in graph else ""
 
 
 def is_documentation(root: Any, url: str) -> bool:
@@ -296,11 +293,6 @@ def is_documentation(root: Any, url: str) -> bool:
     named = {*(parts.hostname or "").split("."), *parts.path.split("/")}
     written = root.xpath("//meta[@name='generator']/@content")
     return bool(named & _DOCUMENTATION) or any(name.lower().startswith(_GENERATORS) for name in written)
-
-
-def _is_article(meta: Any) -> bool:
-    named = meta.get("property") or meta.get("name") or ""
-    return bool(named.lower() == "og:type" and meta.get("content", "").strip().lower() == "article")
 
 
 _NUMBERS = re.compile(
@@ -355,7 +347,7 @@ def _is_furniture(element: Any, kind: str) -> bool:
     if tag == "button":
         return _short_text(element).strip().casefold() in _ACTIONS
     if kind == "numbers" or element.get("data-nosnippet") is not None:
-        return _is_number(element)
+        return all(part.isdecimal() for text in element.itertext() for part in text.split())
     if _UNSELECTABLE.search(element.get("style", "")):
         return next(element.iterancestors("pre"), None) is not None
     if element.get("role") == "tablist" or (kind == "labels" and tag == "div"):
@@ -363,11 +355,6 @@ def _is_furniture(element: Any, kind: str) -> bool:
     if kind == "language" and tag == "span":  # VitePress writes the language beside the code
         return element.getnext() is not None and element.getnext().tag == "pre"
     return kind == "furniture" or (kind == "source" and tag == "a" and _short_text(element).strip() == "Source")
-
-
-def _is_number(element: Any) -> bool:
-    """Whether an element holds line numbers alone."""
-    return all(part.isdecimal() for text in element.itertext() for part in text.split())
 
 
 def _short_text(element: Any) -> str:

@@ -7,7 +7,7 @@ nesting can break it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, takewhile
@@ -17,6 +17,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from websearch_gateway.readers.extraction.blocks import INLINE
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")
+_IN_LIST = re.compile(r"(?:[-*+]|\d+\.) ")
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~", "strike": "~~"}
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -180,8 +181,10 @@ class _Writer:
         self.frames.pop()
         self._flush()
         blocks = frame.blocks
-        if frame.element.tag == "a" and len(blocks) <= _MOST_LINKED and not any("](" in block for block in blocks):
-            blocks[0] = _linked_block(blocks[0], lambda label: self._marked(frame.element, label))
+        is_link = frame.element.tag == "a" and len(blocks) <= _MOST_LINKED and not any("](" in one for one in blocks)
+        if is_link and "\n" not in blocks[0] and not blocks[0].startswith(("|", "`")):
+            mark, label = re.findall(r"(#{1,6} )?(.*)", blocks[0])[0]
+            blocks[0] = mark + self._marked(frame.element, label)
         self._take(blocks)
 
     def _marked(self, element: Any, text: str) -> str:
@@ -216,7 +219,8 @@ class _Writer:
                 return blocks
             return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
         if tag == "dt":
-            blocks = [f"**{block}**" if _plain(block) else block for block in blocks]
+            plain = ("\n" not in block and not block.startswith(("#", "-", "|", ">", "`", "*")) for block in blocks)
+            blocks = [f"**{block}**" if is_plain else block for block, is_plain in zip(blocks, plain, strict=True)]
             return [marked(blocks[0], frame.element), *blocks[1:]]
         if tag == "div" and (identifier := _permalink_after(frame.element)):
             return [_with_mark(blocks[0], identifier), *blocks[1:]]
@@ -230,23 +234,9 @@ def _item(parent: Any, number: int, blocks: list[str], mark: str) -> str:
         start = parent.get("start", "1")
         first = int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
         bullet = f"{first + number - 1}. "
-    tight = all(not _is_loose(block) for block in blocks[1:])
+    tight = all(_IN_LIST.match(block) for block in blocks[1:])
     text = ("\n" if tight else "\n\n").join(blocks)
     return bullet + text.replace("\n", "\n" + " " * len(bullet)).replace("\n" + " " * len(bullet) + "\n", "\n\n")
-
-
-def _is_loose(block: str) -> bool:
-    return not re.match(r"(?:[-*+]|\d+\.) ", block)
-
-
-def _plain(block: str) -> bool:
-    return "\n" not in block and not block.startswith(("#", "-", "|", ">", "`", "*"))
-
-
-def _linked_block(block: str, linked: Callable[[str], str]) -> str:
-    mark = re.match(r"(?:#{1,6} )?", block)
-    head = mark[0] if mark else ""
-    return head + linked(block[len(head) :]) if "\n" not in block and not block.startswith(("|", "`")) else block
 
 
 def is_data(element: Any) -> bool:
@@ -268,34 +258,23 @@ def _rows(element: Any) -> list[list[Any]]:
 
 def table(element: Any, base: str) -> str:
     """A table as a pipe table, after its caption."""
-    rows = [[_cell(cell, base) for cell in row] for row in _rows(element)]
-    spans = [[_span(cell) for cell in row] for row in _rows(element)]
-    rows = [
-        [text for c, n in zip(row, span, strict=True) for text in (c, *[""] * (n - 1))]
-        for row, span in zip(rows, spans, strict=True)
-    ]
-    rows = [row for row in rows if any(row)]
-    if not rows:
+    rows = [[text for cell in row for text in _cells(cell, base)] for row in _rows(element)]
+    if not (rows := [row for row in rows if any(row)]):
         return ""
     width = max(map(len, rows))
     padded = width if width * len(rows) <= _MOST_PADDED_CELLS else 0
     lines = [f"| {' | '.join(row + [''] * (padded - len(row)))} |" for row in rows]
     lines.insert(1, "|" + " --- |" * width)
-    caption = next(element.iterchildren("caption"), None)
-    before = (
-        f"{_marked_markdown(caption, base)}\n\n" if caption is not None and "".join(caption.itertext()).strip() else ""
-    )
-    return before + "\n".join(lines)
+    captions = (_marked_markdown(caption, base) for caption in islice(element.iterchildren("caption"), 1))
+    return "\n\n".join((*filter(None, captions), "\n".join(lines)))
 
 
-def _span(cell: Any) -> int:
-    span = cell.get("colspan", "1")
-    return min(20, max(1, int(span))) if span.isascii() and span.isdigit() and len(span) < 4 else 1
-
-
-def _cell(cell: Any, base: str) -> str:
+def _cells(cell: Any, base: str) -> list[str]:
+    """The text of a cell, and an empty one for each further column that it spans."""
     text = re.sub(r"(?:\s*\n\s*|^)(?:[-*+] )?", " ", _marked_markdown(cell, base)).strip()
-    return re.sub(r"(?<!\\)\|", r"\|", text)
+    span = cell.get("colspan", "1")
+    columns = min(20, max(1, int(span))) if span.isascii() and span.isdigit() and len(span) < 4 else 1
+    return [re.sub(r"(?<!\\)\|", r"\|", text), *[""] * (columns - 1)]
 
 
 _SPECIAL = re.compile(
