@@ -34,12 +34,12 @@ def test_each_page_has_its_number() -> None:
 def test_the_outline_makes_headings_of_paragraphs_with_its_words() -> None:
     """With any number; in a page that spells a heading otherwise, it is an ordinary paragraph."""
     pages = [
-        at(20, 280, "Preface.") + at(20, 250, "1.2 High Water") + at(20, 220, "It rises."),
+        at(20, 280, "Preface.") + at(20, 250, "1. High Water") + at(20, 220, "It rises."),
         at(20, 280, "It falls."),
     ]
     body = drawn(*pages, outline=[("High water", 0), ("Low water", 1)])
     assert pdf(body, URL, "").markdown == (
-        "*Page 1*\n\nPreface.\n\n## 1.2 High Water\n\nIt rises.\n\n*Page 2*\n\nIt falls."
+        "*Page 1*\n\nPreface.\n\n## 1. High Water\n\nIt rises.\n\n*Page 2*\n\nIt falls."
     )
 
 

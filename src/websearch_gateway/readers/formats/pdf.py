@@ -72,7 +72,7 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
         message = "The PDF has no text; its pages are scans."
         raise SearchFetchError(message, details={"reason": "scanned" if count else "empty"})
     shown = list(_in_time(map(blocks, _without_margins(sheets)), started + LAYOUT_SECONDS))
-    levels = _levels(shown)
+    levels = _levels(shown, outline)
     anchors, texts, at = [], [], 0
     for number, text in _written(shown, outline, levels):
         anchors.append((at, f"page={number}"))
@@ -143,25 +143,28 @@ def _written(pages: Sequence[Sequence[Block]], outline: Outline, levels: dict[fl
         parts: list[str] = []
         after_item = False
         for one in page:
-            text = _rendered(one, outline.get((number, _bare(one.text))) or levels.get(_size(one)))
-            if one.depth and after_item:
+            named = outline.get((number, _bare(one.text)))
+            text = f"{'#' * named} {_line(one.text)}" if named else _rendered(one, levels.get(_size(one)))
+            is_item = bool(one.depth) and not named
+            if is_item and after_item:
                 parts[-1] += f"\n{text}"
             elif text:
                 parts.append(text)
-            after_item = bool(one.depth)
+            after_item = is_item
         if parts:
             yield number, "\n\n".join((f"*Page {number}*", *parts))
 
 
-def _levels(pages: Sequence[Sequence[Block]]) -> dict[float, int]:
-    """The heading level of each font size that is larger than that of most text."""
+def _levels(pages: Sequence[Sequence[Block]], outline: Outline) -> dict[float, int]:
+    """The heading level of each font size that is larger than that of most text, and of the outline's headings."""
     letters: Counter[float] = Counter()
     for one in (block for page in pages for block in page):
         letters[_size(one)] += len(one.text)
     del letters[0.0]
     if not letters:
         return {}
-    least = letters.most_common(1)[0][0] * LARGER
+    named = (one for at, page in enumerate(pages, 1) for one in page if (at, _bare(one.text)) in outline)
+    least = max([letters.most_common(1)[0][0] * LARGER, *(_size(one) + 0.5 for one in named)])
     larger = sorted((size for size in letters if size >= least), reverse=True)
     return {size: min(level, _DEEPEST_HEADING) for level, size in enumerate(larger, 1)}
 

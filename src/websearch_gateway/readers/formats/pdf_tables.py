@@ -33,12 +33,12 @@ class Word(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A horizontal or vertical ruling line."""
+    """A horizontal or vertical ruling line from `start` to `end`; `place` is its y or x."""
 
-    x0: float
-    y0: float
-    x1: float
-    y1: float
+    is_flat: bool
+    place: float
+    start: float
+    end: float
 
 
 class Sheet(NamedTuple):
@@ -164,7 +164,7 @@ def _straight(path: Any, points: int, turn: Turn) -> Iterator[Line]:
 def _ruling(one: tuple[float, float], other: tuple[float, float]) -> Iterator[Line]:
     (x0, x1), (y0, y1) = sorted((one[0], other[0])), sorted((one[1], other[1]))
     if (x1 - x0 < 1) != (y1 - y0 < 1):
-        yield Line(x0, y0, x1, y1)
+        yield Line(True, y0, x0, x1) if y1 - y0 < 1 else Line(False, x0, y0, y1)
 
 
 SNAP = 3.0
@@ -201,13 +201,12 @@ class Segment(NamedTuple):
 class Grid(NamedTuple):
     """Cells between ruling lines: the edges of columns from left to right, and of rows from top to bottom.
 
-    `walls` are the vertical edges that are drawn, as (column edge, row), `floors` the horizontal ones.
+    `merged` has for each place, (row, column), the first place of its cell: those without a line between them are one.
     """
 
     xs: list[float]
     ys: list[float]
-    walls: set[tuple[int, int]]
-    floors: set[tuple[int, int]]
+    merged: dict[tuple[int, int], tuple[int, int]]
 
 
 def ruled(words: Sequence[Word], lines: Sequence[Line]) -> tuple[list[Segment], list[Word]]:
@@ -224,8 +223,7 @@ def ruled(words: Sequence[Word], lines: Sequence[Line]) -> tuple[list[Segment], 
 
 
 def _grids(lines: Sequence[Line]) -> Iterator[Grid]:
-    flat = _joined_lines((line.y0, line.x0, line.x1) for line in lines if line.x1 - line.x0 > line.y1 - line.y0)
-    steep = _joined_lines((line.x0, line.y0, line.y1) for line in lines if line.x1 - line.x0 < line.y1 - line.y0)
+    flat, steep = (_joined_lines(line[1:] for line in lines if line.is_flat == kind) for kind in (True, False))
     if len(flat) * len(steep) > MOST_CROSSINGS:
         return
     for rows, columns in _connected(flat, steep):
@@ -244,7 +242,15 @@ def _grids(lines: Sequence[Line]) -> Iterator[Grid]:
             for column in range(len(xs) - 1)
             if x0 - SNAP <= xs[column] and xs[column + 1] <= x1 + SNAP
         }
-        yield Grid(xs, ys, walls, floors)
+        first: dict[tuple[int, int], tuple[int, int]] = {}
+        for row in range(len(ys) - 1):
+            for column in range(len(xs) - 1):
+                place = first[row, column] = (row, column)
+                if column and (column, row) not in walls:
+                    first[place] = first[row, column - 1]
+                elif row and (column, row) not in floors:
+                    first[place] = first[row - 1, column]
+        yield Grid(xs, ys, first)
 
 
 def _joined_lines(lines: Iterable[Span]) -> list[Span]:
@@ -253,10 +259,7 @@ def _joined_lines(lines: Iterable[Span]) -> list[Span]:
     for place, start, end in sorted(lines):
         for at in range(len(joined) - 1, max(-1, len(joined) - _LOOK_BACK), -1):
             known, first, last = joined[at]
-            if place - known > SNAP:
-                joined.append((place, start, end))
-                break
-            if start <= last + SNAP and first <= end + SNAP:
+            if place - known <= SNAP and start <= last + SNAP and first <= end + SNAP:
                 joined[at] = (known, min(first, start), max(last, end))
                 break
         else:
@@ -308,7 +311,7 @@ def _filled(grid: Grid, words: Sequence[Word]) -> tuple[list[list[str]], list[Wo
             cells.setdefault((row, column), []).append(word)
         else:
             outside.append(word)
-    merged = _merged(grid)
+    merged = grid.merged
     texts: dict[tuple[int, int], list[Word]] = {}
     for place, found in cells.items():
         texts.setdefault(merged[place], []).extend(found)
@@ -321,20 +324,6 @@ def _filled(grid: Grid, words: Sequence[Word]) -> tuple[list[list[str]], list[Wo
         written[place] = " ".join(ordered)
     rows = [[written.get(merged[row, column], "") for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
     return [row for row in rows if any(row)], outside
-
-
-def _merged(grid: Grid) -> dict[tuple[int, int], tuple[int, int]]:
-    """The first place of the cell to which each place belongs: places without a line between them are one cell."""
-    first: dict[tuple[int, int], tuple[int, int]] = {}
-    for row in range(len(grid.ys) - 1):
-        for column in range(len(grid.xs) - 1):
-            if column and (column, row) not in grid.walls:
-                first[row, column] = first[row, column - 1]
-            elif row and (column, row) not in grid.floors:
-                first[row, column] = first[row - 1, column]
-            else:
-                first[row, column] = (row, column)
-    return first
 
 
 def aligned(rows: Sequence[Sequence[Segment]]) -> Iterator[tuple[int, int, tuple[tuple[str, ...], ...]]]:
