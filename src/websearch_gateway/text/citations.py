@@ -13,7 +13,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -89,12 +89,8 @@ def by_page(spans: Iterable[Span]) -> list[list[Span]]:
     pages: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda span: (span.start, span.end)):
         pages.setdefault(canonical(span.url), []).append(span)
-    return [_with_one_title(page) for page in pages.values()]
-
-
-def _with_one_title(page: Sequence[Span]) -> list[Span]:
-    title = next((span.title for span in page if span.title), "")
-    return [replace(span, title=title) for span in page]
+    titles = {page: next((span.title for span in some if span.title), "") for page, some in pages.items()}
+    return [[replace(span, title=titles[page]) for span in some] for page, some in pages.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +125,6 @@ class _PageLinks:
         return min(self._links[max(first - 1, 0) : first + 1], key=lambda link: link.distance(start, end))
 
 
-class _PageRuns:
-    """Finds out whether all links in a range lead to one page."""
-
-    def __init__(self, links: Mapping[str, Sequence[Link]]) -> None:
-        ordered = sorted((link.bare[0], page) for page, some in links.items() for link in some)
-        self._starts = [start for start, _ in ordered]
-        self._changes = [place for place in range(1, len(ordered)) if ordered[place][1] != ordered[place - 1][1]]
-
-    def has_one_page(self, start: int, end: int) -> bool:
-        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        change = bisect_left(self._changes, first + 1)
-        return first < last and (change == len(self._changes) or self._changes[change] >= last)
-
-
 class _Layout:
     """The links and names in a text that a given set of spans may cite."""
 
@@ -150,7 +132,7 @@ class _Layout:
         self.text = text
         found = links(text)
         self.links = {page: _PageLinks(links) for page, links in found.items()}
-        self._runs = _PageRuns(found)
+        self._ordered = sorted((link.bare[0], page) for page, some in found.items() for link in some)
         self.is_linked = any(canonical(span.url) in self.links for span in spans)
 
     @cached_property
@@ -178,14 +160,17 @@ class _Layout:
             if (start, end) in links.citable or self._is_claim(start, end, links):
                 return start, end
             return links.nearest(start, end).whole
-        if self._is_sentences(start, end):
+        starts, ends = self.sentence_edges
+        if start in starts and end in ends and _has_words(self.text[start:end]):
             return start, end
         names = _names(span)
         searched = min(end, start + LONGEST_CLAIM)
         is_whole = self._is_words(start, end)
         if is_whole and (not self.is_linked or (names and names.search(self.text, start, searched))):
             return start, end
-        return (self._nearby(names, start, end) if names else None) or self._widened(start, end)
+        named = names.finditer(self.text, max(0, start - NEAR), searched + NEAR) if names else ()
+        nearest = min((match.span() for match in named), key=lambda place: abs(place[0] - start), default=None)
+        return nearest or self._widened(start, end)
 
     def _trimmed(self, span: Span) -> Range:
         """The span, limited to the text and without blanks at its edges."""
@@ -197,18 +182,11 @@ class _Layout:
 
     def _is_claim(self, start: int, end: int, links: _PageLinks) -> bool:
         """Whether the range consists of whole words with links to this page and to no other."""
-        return (
-            links.within(start, end)
-            and self.text[start] not in _NO_START
-            and end - start <= LONGEST_CLAIM
-            and self._runs.has_one_page(start, end)
-            and self._is_words(start, end)
-            and _is_balanced(self.text[start:end])
-        )
-
-    def _is_sentences(self, start: int, end: int) -> bool:
-        starts, ends = self.sentence_edges
-        return start in starts and end in ends and _has_words(self.text[start:end])
+        if not links.within(start, end) or end - start > LONGEST_CLAIM or self.text[start] in _NO_START:
+            return False
+        within = self._ordered[bisect_left(self._ordered, (start, "")) : bisect_left(self._ordered, (end, ""))]
+        is_one_page = len({page for _, page in within}) == 1
+        return is_one_page and self._is_words(start, end) and _is_balanced(self.text[start:end])
 
     def _is_words(self, start: int, end: int) -> bool:
         return not self._cuts(start) and not self._cuts(end) and _has_words(self.text[start:end])
@@ -219,10 +197,6 @@ class _Layout:
             return False
         before, after = self.text[offset - 1], self.text[offset]
         return _joins(after) or before == "\u200d" or ((before.isalnum() or _joins(before)) and after.isalnum())
-
-    def _nearby(self, names: re.Pattern[str], start: int, end: int) -> Range | None:
-        matches = names.finditer(self.text, max(0, start - NEAR), min(end, start + LONGEST_CLAIM) + NEAR)
-        return min((match.span() for match in matches), key=lambda place: abs(place[0] - start), default=None)
 
     def _widened(self, start: int, end: int) -> Range | None:
         """The claim grown to whole words, for answers without any links."""
@@ -301,23 +275,9 @@ def strip_markers(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
 Move = Callable[[int], int]
 
 
-def cut(text: str, pieces: Sequence[tuple[int, int]]) -> tuple[str, Move]:
-    """`text` without `pieces`, and a function that maps an offset of the old text to the new one.
-
-    An offset inside a piece moves to the place of the piece. `pieces` are (start, end), ordered and disjoint.
-    """
-    starts = [start for start, _ in pieces]
-    removed = [0, *accumulate(end - start for start, end in pieces)]
-
-    def move(offset: int) -> int:
-        index = bisect_right(starts, offset)
-        if not index:
-            return offset
-        start, end = pieces[index - 1]
-        return offset - removed[index - 1] - min(offset - start, end - start)
-
-    edges = [0, *(edge for piece in pieces for edge in piece), len(text)]
-    return "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)), move
+def cut(text: str, pieces: Iterable[tuple[int, int]]) -> tuple[str, Mover]:
+    """`text` without `pieces`, and a function that maps its offsets: one inside a piece to where that was."""
+    return rewritten(text, ((start, end, "") for start, end in pieces))
 
 
 class Mover(Protocol):
@@ -502,7 +462,7 @@ def linked(text: str, cited: Sequence[Cited]) -> tuple[str, list[Cited]]:
     layout = _Signs(text)
     signs = {(sign.start, sign.end): (place, sign) for place in cited if (sign := layout.sign(place))}
     edits = [
-        (start, end, f"{layout.blank_before(start)}([{host(place.url)}]({_address(place.url)}))")
+        (start, end, f"{layout.blank_before(start)}([{host(place.url)}]({_target(place.url)}))")
         for (start, end), (place, sign) in signs.items()
         if sign.link is None
     ]
@@ -558,8 +518,8 @@ class _Signs:
         return "" if not at or self._text[at - 1].isspace() or self._text[at - 1] in "([" else " "
 
 
-def _address(url: str) -> str:
-    """`url` as the target of a link: brackets without a partner would end it."""
+def _target(url: str) -> str:
+    """A bracket without a partner would end the link."""
     return url if LINK.fullmatch(f"[]({url})") else url.replace("(", "%28").replace(")", "%29")
 
 
