@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -51,13 +51,10 @@ class Checked:
 
     def warnings(self) -> tuple[str, ...]:
         """The warnings about the sentences and citations that were left out."""
+        sentences, citations = self.dropped_sentences, self.dropped_citations
         notes = {
-            f"Sentences of the model left out because their sources do not support them: {self.dropped_sentences}.": (
-                self.dropped_sentences
-            ),
-            f"Citations of the model left out because their source does not support them: {self.dropped_citations}.": (
-                self.dropped_citations
-            ),
+            f"Sentences of the model left out because their sources do not support them: {sentences}.": sentences,
+            f"Citations of the model left out because their source does not support them: {citations}.": citations,
         }
         return applying(notes)
 
@@ -83,7 +80,10 @@ class _Answer:
         """Append a sentence and a mark for each of its pages; False if there is no room for them."""
         start, ranks, marked = len(self.text) + (1 if self.text else 0), dict(self.ranks), sentence
         found: list[Span] = []
-        for url, proven in _by_page(proofs).items():
+        pages: dict[str, list[Proof]] = {}
+        for proof in proofs:
+            pages.setdefault(canonical(proof.passage.source.url), []).append(proof)
+        for url, proven in pages.items():
             mark = f"[{ranks.setdefault(url, len(ranks) + 1)}]"
             marked += mark if found else f" {mark}"
             end = start + len(marked)
@@ -179,13 +179,6 @@ def _together(claim: Claim, cited: Sequence[tuple[NumberedPassage, Quotable]]) -
                 yield Proof(passage, own, how)
 
 
-def _by_page(proofs: Iterable[Proof]) -> dict[str, list[Proof]]:
-    pages: dict[str, list[Proof]] = {}
-    for proof in proofs:
-        pages.setdefault(canonical(proof.passage.source.url), []).append(proof)
-    return pages
-
-
 PASSAGE_TOKENS = 256
 """Small passages: a claim is checked against one of them."""
 
@@ -215,12 +208,12 @@ def numbered_passages(
     Paragraphs that read like orders to a model are left out: if the model obeyed them, the check would find its
     sentence in the passage.
     """
-    candidates = [
-        (source, passage)
-        for hit in hits[: query.max_results]
-        for source, text in [_page_text(hit, pages.get(hit.url))]
-        for passage in chunk(text[:MAX_PAGE], PASSAGE_TOKENS)
-    ]
+    candidates = []
+    for hit in hits[: query.max_results]:
+        source, text = Source(hit.url, hit.title, hit.published), hit.content or hit.snippet
+        if page := pages.get(hit.url):
+            source, text = Source(hit.url, page.title or hit.title, page.published or hit.published), page.markdown
+        candidates += [(source, passage) for passage in chunk(text[:MAX_PAGE], PASSAGE_TOKENS)]
     scores = score_passages(query_terms(query.text), [passage for _, passage in candidates])
     ranked = sorted(zip(scores, candidates, strict=True), key=lambda one: -one[0])
     chosen: list[NumberedPassage] = []
@@ -239,12 +232,6 @@ def numbered_passages(
             chosen.append(NumberedPassage(len(chosen) + 1, source, heading, text))
             left -= cost
     return chosen
-
-
-def _page_text(hit: Hit, page: Page | None) -> tuple[Source, str]:
-    if page is None:
-        return Source(hit.url, hit.title, hit.published), hit.content or hit.snippet
-    return Source(hit.url, page.title or hit.title, page.published or hit.published), page.markdown
 
 
 MAX_DRAFT = 8_000
@@ -328,16 +315,10 @@ def _sentences(text: str, cites: tuple[Cite, ...], quoted: dict[int, Cite]) -> I
     for start, end in split_sentences(text):
         sentence = _EMPHASIS.sub("", text[start:end])
         numbers = [number for mark in _MARKS.findall(sentence) for number in numbers_of(mark)]
-        bare = " ".join(_LEAD.sub("", _MARKS.sub(_blank, sentence)).split())
+        bare = " ".join(_LEAD.sub("", _MARKS.sub("", _MARK_IN_WORD.sub(" ", sentence))).split())
         if bare:
             own = tuple(quoted.get(number, Cite(number)) for number in numbers)
             yield Claim(bare, tuple(dict.fromkeys((*cites, *own))))
-
-
-def _blank(mark: re.Match[str]) -> str:
-    """Words that a mark separated stay apart: `3[1]30` does not become 330."""
-    after = mark.string[mark.end() : mark.end() + 1]
-    return " " if after.isalnum() else ""
 
 
 # [1]  [1, 2]  [[1]]  【1】  ［1］, each run of them with the blank before it. Not part of a link: `[1](https://...)`.
@@ -345,6 +326,8 @@ _NUMBERS = r"\d{1,3}(?:\s?[,;、]\s?\d{1,3}){0,9}"
 MARK = re.compile(rf"(?:\[\[{_NUMBERS}\]\]|\[\^?{_NUMBERS}\]|【{_NUMBERS}[^【】\n]{{0,40}}】|［{_NUMBERS}］)(?!\()")
 _RUN = re.compile(rf"[ \t]{{0,4}}(?:{MARK.pattern}[ \t]{{0,4}})+(?<![ \t])")
 _MARKS = re.compile(rf"\s{{0,3}}{MARK.pattern}")
+_MARK_IN_WORD = re.compile(rf"{_MARKS.pattern}(?=\w)")
+"""Words that a mark separated stay apart: `3[1]30` does not become 330."""
 _NUMBER = re.compile(r"\d{1,3}")
 # Of the numbers in `【2†L10-L20】` only the first is a source.
 _MARK_WITH_LINES = re.compile(r"【(\d{1,3})†[^】]{0,40}】")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
@@ -212,17 +212,11 @@ def _over_quota(details: Sequence[Json]) -> SearchError:
     violations = [violation for detail in details for violation in objects(detail.get("violations"))]
     if any("PerDay" in str(violation.get("quotaId")) for violation in violations):
         return SearchProviderError("Gemini's daily quota is spent (HTTP 429).", details={"reason": "quota"})
-    delays = [_seconds(detail.get("retryDelay")) for detail in details]
-    wait = next((delay for delay in delays if delay is not None), None)
+    delays = [typed(str, detail.get("retryDelay")).removesuffix("s") for detail in details]  # 34s
+    wait = next((min(float(one), 86_400.0) for one in delays if one.replace(".", "", 1).isdecimal()), None)
     return SearchProviderError(
         "Gemini's rate limit is reached (HTTP 429).", retry_after=wait, retryable=True, details={"reason": RATE_LIMITED}
     )
-
-
-def _seconds(delay: object) -> float | None:
-    """The seconds of a duration such as `34s`, at most a day; None if it is not one."""
-    seconds = delay.removesuffix("s") if isinstance(delay, str) else ""
-    return min(float(seconds), 86_400.0) if seconds.replace(".", "", 1).isdecimal() else None
 
 
 MOST_LINKS = 20
@@ -242,7 +236,8 @@ class Redirects:
 
     async def __call__(self, answer: Answer, deadline: Deadline) -> Answer:
         """The answer with all targets that were resolved in time; other links stay. Never raises."""
-        links = _links((*(span.url for span in answer.spans), *(source.url for source in answer.sources)))
+        urls = dict.fromkeys((*(span.url for span in answer.spans), *(source.url for source in answer.sources)))
+        links = [url for url in urls if is_web_address(url) and _PATH in url.partition("?")[0]][:MOST_LINKS]
         until = deadline.within(min(SECONDS, max(0.0, deadline.remaining() - RESERVE_SECONDS)))
         found = await asyncio.gather(*(self._target(link, until) for link in links))
         targets = dict(zip(links, found, strict=True))
@@ -261,7 +256,3 @@ class Redirects:
         except SearchError:
             pass
         return link
-
-
-def _links(urls: Iterable[str]) -> list[str]:
-    return [url for url in dict.fromkeys(urls) if is_web_address(url) and _PATH in url.partition("?")[0]][:MOST_LINKS]

@@ -58,7 +58,10 @@ class Wording:
         free = list(_free(kept))
         kept = [word for word in kept if word not in free]
         # Among keywords a plural may be a name: "aliens cast", "alien cast".
-        bases = tuple(_bases(kept)) if words != spelled.split() else ()
+        # Nor is the noun before "of" or "in" one: "king of spain", "kings of spain".
+        behind = zip(kept, [*kept[1:], ""], strict=False)
+        singular = (word if after.startswith(("of\t", "in\t")) else _base(word) for word, after in behind)
+        bases = tuple(singular) if words != spelled.split() else ()
         return cls(asks, marks, tuple(kept), bases, tuple(sorted(_base(_bare(word)) for word in free)))
 
     def is_same(self, other: Wording) -> bool:
@@ -116,16 +119,14 @@ def _spelled(text: str) -> str:
     if not text.isupper() and not text.islower():
         for pattern, replacement in _CAPITALS:
             text = pattern.sub(replacement, text)
-        text = _ACRONYM.sub(_spelled_acronym, text)
+        # "an ARE form" is not "are"
+        text = _ACRONYM.sub(
+            lambda found: f"acronym_{found[0]}" if found[0].lower() in _FUNCTION_WORDS else found[0], text
+        )
     text = fold(text).replace("’", "'")
     for pattern, replacement in _CONTRACTIONS:
         text = pattern.sub(replacement, text)
     return " ".join(numerals(_joined(_TOKEN.findall(text))))
-
-
-def _spelled_acronym(found: re.Match[str]) -> str:
-    """The acronym, marked if it would be a function word in lower case: "an ARE form" is not "are"."""
-    return f"acronym_{found[0].lower()}" if found[0].lower() in _FUNCTION_WORDS else found[0]
 
 
 def _joined(pieces: Sequence[str]) -> list[str]:
@@ -265,12 +266,6 @@ def _free(words: Sequence[str]) -> Iterator[str]:
             yield found[0]
 
 
-def _bases(words: Sequence[str]) -> Iterator[str]:
-    """The words in the singular, but for the noun before "of" or "in": "king of spain", "kings of spain"."""
-    for word, after in zip(words, [*words[1:], ""], strict=False):
-        yield word if after.startswith(("of\t", "in\t")) else _base(word)
-
-
 def _base(word: str) -> str:
     if len(word) < 4 or not word.endswith("s") or word in _PLURAL_ONLY or word.endswith(("ss", "us", "is", "ics")):
         return word
@@ -308,7 +303,8 @@ def _match(a: Sequence[str], b: Sequence[str]) -> bool:
 def _joins(linked: Sequence[str], plain: Sequence[str]) -> bool:
     """Whether `plain` is the compound of `linked`: "capital of peru", "peru capital"; or "x vs y" is "y vs x"."""
     if "vs" in linked:
-        return linked.count("vs") == 1 and _turned(linked) == tuple(plain)
+        middle = linked.index("vs")
+        return linked.count("vs") == 1 and (*linked[middle + 1 :], "vs", *linked[:middle]) == tuple(plain)
     if "\t" in linked[0] or not any("\t" in word for word in linked) or not _NO_COMPOUND.isdisjoint(linked):
         return False
     if linked[0] in _COMMANDS and linked[-1].startswith(_TOOLS):
@@ -317,24 +313,15 @@ def _joins(linked: Sequence[str], plain: Sequence[str]) -> bool:
             return True
     if any("\t" in word for word in plain):
         return False
-    return tuple(plain) == tuple(_reversed(linked)) or (_drops(linked) and tuple(plain) == _bared(linked))
-
-
-def _drops(linked: Sequence[str]) -> bool:
-    """Whether keywords may leave the prepositions out: those of a command, or the only one of several words."""
+    # Keywords may leave the prepositions out: those of a command, or the only one of several words.
     links = [word for word in linked if "\t" in word]
-    return any(word.startswith(_DROPPED) for word in links) and (
-        linked[0] in _COMMANDS or (len(linked) > 3 and len(links) == 1)
-    )
+    is_short = linked[0] in _COMMANDS or (len(linked) > 3 and len(links) == 1)
+    drops = is_short and any(word.startswith(_DROPPED) for word in links)
+    return tuple(plain) == tuple(_reversed(linked)) or (drops and tuple(plain) == _bared(linked))
 
 
 def _bared(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(_bare, words))
-
-
-def _turned(words: Sequence[str]) -> tuple[str, ...]:
-    middle = words.index("vs")
-    return (*words[middle + 1 :], "vs", *words[:middle])
 
 
 def _reversed(linked: Sequence[str]) -> Iterator[str]:
