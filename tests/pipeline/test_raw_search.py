@@ -18,7 +18,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Caller, Hit, RawSearchRequest, SearchQuery, SearchRequest, WebSearchRequest
-from websearch_gateway.pipeline.raw_search import imitated, merged
+from websearch_gateway.pipeline.web_search import imitated, merged
 
 WATER = RawSearchRequest(("the water and the time",), results_per_query=25)
 THREE = RawSearchRequest(("tides", "comet", "knots"))

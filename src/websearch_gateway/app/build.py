@@ -50,10 +50,9 @@ from websearch_gateway.pipeline.claims import ClaimChecking, Verification
 from websearch_gateway.pipeline.fallback import Gathering, RawEngine
 from websearch_gateway.pipeline.finalize import cleaned_answer
 from websearch_gateway.pipeline.guard import KNOWN_ADDRESSES, Guard, Provenance, one_deadline
-from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import SIMILAR, CachedAnswers, R, RateLimits, Recall, SearchPipeline
-from websearch_gateway.pipeline.web_search import WebSearch
+from websearch_gateway.pipeline.web_search import RawSearch, WebSearch
 from websearch_gateway.ports import Embedder, HostedEngine, Reranker, State
 from websearch_gateway.results import (
     CachedAnswer,

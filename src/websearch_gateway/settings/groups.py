@@ -98,11 +98,16 @@ def login_secrets(url: str) -> set[str]:
     return {secret, unquote(secret)} - {""}
 
 
+def _lower(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
 def _none_is_no_limit(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip().lower() == "none" else value
 
 
 Text = Annotated[str | None, BeforeValidator(_blank_is_unset)]
+AnyCase = BeforeValidator(_lower)
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Amounts = Annotated[dict[str, float], NoDecode, BeforeValidator(_pairs), AfterValidator(_amounts)]
 Key = Annotated[SecretStr | None, BeforeValidator(_key_without_edges)]
@@ -139,15 +144,6 @@ def _routes(value: Any) -> Any:
 Routes = Annotated[dict[str, str], NoDecode, BeforeValidator(_routes)]
 
 
-def any_case(*names: str) -> Any:
-    """Accept choices in any letter case."""
-
-    def fold(value: Any) -> Any:
-        return value.strip().lower() if isinstance(value, str) else value
-
-    return field_validator(*names, mode="before")(fold)
-
-
 TOOLSETS = ("answer", "search", "read", "docs", "docs-admin", "cache", "ops", "admin")
 DEFAULT_TOOLSETS = ("answer", "search", "read")
 
@@ -161,7 +157,7 @@ class Upstreams(SettingsGroup):
         {}, description="Distribute searches by weight, such as `brave:3,duckduckgo:1`, instead of a fixed order."
     )
     google_search_engine_id: Text = Field(None, description="The `cx` of the Google search engine.")
-    google_safe_search: Literal["off", "moderate", "strict"] = Field(
+    google_safe_search: Annotated[Literal["off", "moderate", "strict"], AnyCase] = Field(
         "moderate", description="Google's safe search for calls that do not set it."
     )
     contact_url: OptionalUrl = Field(
@@ -169,8 +165,6 @@ class Upstreams(SettingsGroup):
         description="A page that says who runs this gateway, for its user agent. Wikipedia allows more requests "
         "with it.",
     )
-
-    _safe_search_case = any_case("google_safe_search")
 
 
 class Pages(SettingsGroup):
@@ -184,7 +178,7 @@ class Pages(SettingsGroup):
         (), description="Search and read only these domains and their subdomains. Default: all."
     )
     blocked_domains: Names = Field((), description="Never search or read these domains and their subdomains.")
-    url_provenance: Literal["off", "warn", "enforce"] = Field(
+    url_provenance: Annotated[Literal["off", "warn", "enforce"], AnyCase] = Field(
         "warn",
         description="What happens to an address that no result and no page gave the caller and that carries data: "
         "nothing, a warning, or a refusal.",
@@ -192,7 +186,7 @@ class Pages(SettingsGroup):
     provenance_domains: Names = Field(
         (), description="Domains, with their subdomains, whose addresses may carry data (URL_PROVENANCE)."
     )
-    verify_citations: Literal["off", "on"] = Field(
+    verify_citations: Annotated[Literal["off", "on"], AnyCase] = Field(
         "off",
         description="Whether `search_web` reads the cited pages to quote them, where the call does not say.",
     )
@@ -222,8 +216,6 @@ class Pages(SettingsGroup):
     reranker_model: Text = Field(None, description="The model of RERANKER_URL, where the server wants its name.")
     reranker_api_key: Key = Field(None, description="Key for RERANKER_URL, if it requires one.")
     embedding_tokens_size: int = Field(512, ge=32, le=8192, description="The approximate size of a passage (tokens).")
-
-    _provenance_case = any_case("url_provenance", "verify_citations")
 
 
 class Behaviour(SettingsGroup):
@@ -266,7 +258,7 @@ class Serving(SettingsGroup):
         description="The toolsets whose tools are listed; `all` for every one. Unless it is set, `docs` joins "
         "as soon as a site is indexed.",
     )
-    playground: Literal["on", "off"] = Field(
+    playground: Annotated[Literal["on", "off"], AnyCase] = Field(
         "on", description="Whether the HTTP server has the page `/play`, where a person can ask."
     )
     max_reply_tokens: int = Field(
@@ -275,7 +267,7 @@ class Serving(SettingsGroup):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="Verbosity of the JSON log on stderr."
     )
-    auth_mode: Literal["none", "token", "secret", "jwks", "firebase"] = Field(
+    auth_mode: Annotated[Literal["none", "token", "secret", "jwks", "firebase"], AnyCase] = Field(
         "none", description="How HTTP callers authenticate; with `none` the server binds to loopback only."
     )
     auth_tokens: Hidden = Field(
@@ -322,8 +314,6 @@ class Serving(SettingsGroup):
         if not set(value) <= set(TOOLSETS):
             raise ValueError(f"unknown toolset; choose from {', '.join(TOOLSETS)} or all")
         return value
-
-    _mode_case = any_case("auth_mode", "playground")
 
 
 HTTP_LIMITS = {
@@ -388,7 +378,7 @@ class Storage(SettingsGroup):
         description="How much longer answers, results and pages may be served when every upstream, or the page's site, "
         "fails; never for changing subjects.",
     )
-    cache_scope: Literal["shared", "user"] = Field(
+    cache_scope: Annotated[Literal["shared", "user"], AnyCase] = Field(
         "shared", description="Whether users may see each other's cached answers."
     )
     semantic_cache: bool = Field(True, description="Whether a question that means the same gets the stored answer.")
@@ -429,8 +419,6 @@ class Storage(SettingsGroup):
     prices: Amounts = Field(
         {}, description="USD per call of a provider, such as `brave:0.005`, instead of the built-in price."
     )
-
-    _scope_case = any_case("cache_scope")
 
     @field_validator("data_dir")
     @classmethod
