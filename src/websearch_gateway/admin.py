@@ -365,13 +365,9 @@ _STATES: tuple[CacheState, ...] = ("exact", "semantic", "stale", "miss")
 class Memory(Protocol):
     """The part of the cache in this process's memory."""
 
-    def in_memory(self) -> Mapping[str, int]:
-        """The number of entries, by kind."""
-        ...
+    def in_memory(self) -> Mapping[str, int]: ...
 
-    def forget(self) -> None:
-        """Drop them."""
-        ...
+    def forget(self) -> None: ...
 
 
 @dataclass(slots=True)

@@ -241,7 +241,6 @@ class Caches:
         return (self.answers, self.web, self.raw, *([self.questions] if self.questions is not None else []))
 
     async def warm_up(self) -> None:
-        """Load what the first question would wait for."""
         if self.questions is not None:  # an empty index is false
             await self.questions.warm_up()
 

@@ -339,7 +339,6 @@ class Similarity:
         return self._embedder.weight
 
     def knows(self, text: str) -> bool:
-        """Whether the embedder supports the script of `text`."""
         return self._embedder.knows(text)
 
     async def compare(self, subject: Subject, queries: Sequence[str], call: Call) -> Comparison:

@@ -136,7 +136,6 @@ class ResultCache(Generic[R]):
         return f"{self.kind.prefix}{digest(query, user, *self._made_by).hex()}"
 
     def in_memory(self) -> Mapping[str, int]:
-        """The number of entries in this process's memory, by kind."""
         return {self.kind.name: len(self)}
 
     def forget(self) -> None:

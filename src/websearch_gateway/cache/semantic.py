@@ -191,9 +191,7 @@ class QuickEmbedder(Protocol):
     """An embedder on this machine that takes microseconds a question."""
 
     @property
-    def dimensions(self) -> int:
-        """The length of a vector."""
-        ...
+    def dimensions(self) -> int: ...
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One unit vector, or the zero vector, per text."""
@@ -349,11 +347,9 @@ class QuestionIndex:
             self._index.discard(neighbour.key)
 
     def in_memory(self) -> dict[str, int]:
-        """The number of questions in memory."""
         return {"questions": len(self)}
 
     def forget(self) -> None:
-        """Drop the questions in memory. The next use reads the state again."""
         for task in self._tasks():
             task.cancel()
         self._index = self._reading = self._loading = None
@@ -365,7 +361,6 @@ class QuestionIndex:
         self._begin_read()
 
     async def settled(self) -> None:
-        """Wait until no read of the state is in progress."""
         await self._wait_for_read(math.inf)
 
     async def close(self) -> None:
@@ -562,7 +557,6 @@ class VectorIndex(Generic[T]):
         return slot
 
     def _remove_expired(self, now: float) -> None:
-        """Remove the oldest expired items."""
         self._oldest = max(self._oldest, self._next - self._most)
         while self._oldest < self._next and self._expires[slot := self._oldest % self._most] <= now:
             if (key := self._keys[slot]) is not None:

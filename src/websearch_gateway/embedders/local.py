@@ -369,7 +369,6 @@ class NeuralReranker:
 
     @property
     def name(self) -> str:
-        """That of the model."""
         return self._embedder.name
 
     async def order(self, query: str, texts: Sequence[str], call: Call) -> tuple[list[int], str]:

@@ -377,7 +377,6 @@ class ConnectionPools:
         return self._pools[proxy]
 
     async def aclose(self) -> None:
-        """Close every connection."""
         for pool in self._pools.values():
             await pool.aclose()
 

@@ -170,12 +170,10 @@ class HttpSearcher:
 
     @property
     def name(self) -> str:
-        """The provider's name."""
         return self.provider.name
 
     @property
     def price_usd(self) -> float:
-        """The price of one request, in USD."""
         return self.prices.get(self.name, self.provider.capabilities.cost_per_call_usd)
 
     def most_usd(self, query: SearchQuery) -> float:

@@ -226,7 +226,6 @@ class Fetcher:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close every connection. Idempotent."""
         self._system_resolver.close()
         await self._pools.aclose()
 

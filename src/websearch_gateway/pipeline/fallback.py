@@ -47,7 +47,6 @@ class Ranked:
 
     @property
     def name(self) -> str:
-        """The engine's name."""
         return self.engine.name
 
 
@@ -70,7 +69,6 @@ class FallbackEngine:
 
     @property
     def name(self) -> str:
-        """The name of the first engine."""
         return self.engines[0].name if self.engines else self.raw.name
 
     async def ask(self, call: Call) -> Answer:

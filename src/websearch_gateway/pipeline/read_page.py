@@ -342,11 +342,9 @@ class PassageFinder:
         self._similarity.knows("warm up")
 
     def in_memory(self) -> Mapping[str, int]:
-        """The number of prepared pages in memory."""
         return {"pages": len(self._pages)}
 
     def forget(self) -> None:
-        """Drop the pages in memory."""
         self._pages.clear()
 
     async def _prepared(self, page: Page, deadline: Deadline) -> _PreparedPage:

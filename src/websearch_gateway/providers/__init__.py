@@ -28,7 +28,6 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The provider's name."""
         return self.row.name
 
     @property

@@ -123,7 +123,6 @@ class UpstreamHealth:
 
     @property
     def samples(self) -> int:
-        """The number of latencies behind the quantiles."""
         return len(self._latencies)
 
     @property
@@ -133,7 +132,6 @@ class UpstreamHealth:
 
     @property
     def breaker(self) -> BreakerState:
-        """The state of the circuit."""
         if self.open_until is None:
             return "closed"
         return "open" if self.open_for else "half_open"
@@ -225,7 +223,6 @@ class Stopwatch:
     health: UpstreamHealth
 
     async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """The result of `call()`, timed."""
         started, finished = self.health.clock(), False
         try:
             result = await call()

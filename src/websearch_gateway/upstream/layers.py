@@ -43,7 +43,6 @@ class Layered(Generic[T]):
 
     @property
     def name(self) -> str:
-        """The upstream's name."""
         return self.upstream.name
 
     async def ask(self, call: Call) -> T:
@@ -410,11 +409,9 @@ class BoundedReader:
 
     @property
     def name(self) -> str:
-        """The reader's name."""
         return self.reader.name
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        """See `ports.Reader.read`. The error for a page that used up `seconds` names the setting."""
         own = deadline.within(self.seconds)
         try:
             with child_span("read page", SpanKind.CLIENT):

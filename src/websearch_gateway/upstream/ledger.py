@@ -126,7 +126,6 @@ class Ledger:
         return {upstream: micros / _MICROS for upstream, micros in self._paid_micros.items()}
 
     async def flush(self) -> None:
-        """Wait until all settled amounts are written."""
         self._post_counts()
         if self._writing:
             await asyncio.wait(self._writing)

@@ -247,7 +247,6 @@ class Trial(Generic[T]):
 
     @property
     def running(self) -> bool:
-        """Whether the outcome is still open."""
         return not self.task.done()
 
     @property
@@ -264,7 +263,6 @@ class Trial(Generic[T]):
 
     @property
     def answered(self) -> bool:
-        """Whether the trial has a result."""
         return not self.running and not self.task.cancelled() and self.task.exception() is None
 
     @property
@@ -310,7 +308,6 @@ class FirstSuccess(Generic[T]):
 
     @property
     def running(self) -> list[Trial[T]]:
-        """The trials whose outcome is open."""
         return [trial for trial in self.trials if trial.running]
 
     def before(self, trial: Trial[T]) -> list[Trial[T]]:

@@ -113,7 +113,6 @@ class Telemetry:
         return CallEvent(text, tool, self._clock, self._report)
 
     def flush(self) -> None:
-        """Write the queued events."""
         waiting, self._waiting = self._waiting, []
         for record in waiting:
             for observe in self._observers:
@@ -157,7 +156,6 @@ class CallEvent:
         self._outcome = Outcome()
 
     def answered(self, response: SearchResponse, *, saved_usd: float = 0.0, joined: bool = False) -> None:
-        """Record the answer of `search_web` as the outcome."""
         fallback = response.fallback
         # A reason is "CODE: message"; the message might quote a query.
         code = fallback.reason.partition(":")[0] if fallback else None
@@ -374,7 +372,6 @@ class TracedUpstream:
     upstream: str
 
     async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call) -> T:
-        """The result of `ask()`."""
         watch = call.caller.watch
         if watch is not None:
             watch.note(self.upstream, "")
@@ -470,7 +467,6 @@ class _Handler(logging.StreamHandler[TextIO]):
             loop.call_later(_BATCH_SECONDS, self.flush)
 
     def flush(self) -> None:
-        """Write the queued records."""
         self.acquire()
         try:
             waiting, self._waiting, self._scheduled_in = self._waiting, [], None
