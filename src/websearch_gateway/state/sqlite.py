@@ -65,60 +65,6 @@ def unusable(error: sqlite3.Error | OSError) -> StateUnavailable:
     return StateUnavailable(f"The state file cannot be used ({reason or kind}).", details=details)
 
 
-class SqliteFile:
-    """One file and at most one connection to it. Used from one thread only.
-
-    Args:
-        path: absolute. Creates a missing file (mode 0600) and a missing folder (mode 0700).
-        timeout_seconds: seconds to wait for a lock that another process holds.
-    """
-
-    def __init__(self, path: Path, *, timeout_seconds: float) -> None:
-        self._path = path
-        self._timeout_seconds = timeout_seconds
-        self._connection: sqlite3.Connection | None = None
-
-    def connection(self) -> sqlite3.Connection:
-        """The open connection; the first call opens it.
-
-        Raises:
-            sqlite3.Error: the file cannot be opened.
-            OSError: the folder or the file cannot be created.
-            StateUnavailable: a newer version of the gateway wrote the file.
-        """
-        if self._connection is None:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._opening_alone():
-                connection = opened(created(self._path), self._timeout_seconds)
-                try:
-                    too_new = "The state file was written by a newer version of the gateway."
-                    migrate(connection, MIGRATIONS, StateUnavailable(too_new, details={"reason": UNUSABLE_FILE}))
-                except BaseException:
-                    connection.close()
-                    raise
-            self._connection = connection
-        return self._connection
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    @contextlib.contextmanager
-    def _opening_alone(self) -> Iterator[None]:
-        """Keep other processes from opening the file.
-
-        SQLite's own locks do not cover the switch to WAL. This lock is on an empty database beside the file, so the
-        system releases it when a process dies.
-        """
-        import sqlite3
-
-        beside = self._path.with_name(f"{self._path.name}.lock")
-        with contextlib.closing(sqlite3.connect(created(beside), timeout=self._timeout_seconds)) as lock:
-            lock.execute("BEGIN EXCLUSIVE")
-            yield
-
-
 T = TypeVar("T")
 
 # Each verb is one statement. Outside a transaction, a single writing statement takes the write lock before it reads,
@@ -282,14 +228,16 @@ class SqliteThread:
     """Runs verbs in order on one connection. The first verb starts the thread.
 
     Args:
-        path: the absolute path of the file.
+        path: absolute. Creates a missing file (mode 0600) and a missing folder (mode 0700).
         timeout_seconds: seconds to wait for another process's lock.
         cooldown_seconds: how long all verbs fail at once after such a timeout; otherwise the waiting verbs would time
             out one after the other.
     """
 
     def __init__(self, path: Path, *, timeout_seconds: float, cooldown_seconds: float) -> None:
-        self._file = SqliteFile(path, timeout_seconds=timeout_seconds)
+        self._path = path
+        self._timeout_seconds = timeout_seconds
+        self._connection: sqlite3.Connection | None = None
         self._cooldown_seconds = cooldown_seconds
         self._cooldown_until = 0.0
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
@@ -333,7 +281,7 @@ class SqliteThread:
             together = self._in_one_transaction(verbs) if sum(job.writes for job in verbs) > 1 else None
             _deliver(verbs, [self._alone(job) for job in verbs] if together is None else together)
             if len(verbs) < len(jobs):
-                self._file.close()
+                self._disconnect()
                 _deliver(jobs[-1:], [None])
                 return
 
@@ -349,7 +297,7 @@ class SqliteThread:
         if self._is_paused():
             return None
         try:
-            connection = self._file.connection()
+            connection = self._connected()
             with connection:  # commits, or rolls back
                 connection.execute("BEGIN IMMEDIATE")
                 return [job.verb(connection) for job in jobs if job.verb]
@@ -361,7 +309,7 @@ class SqliteThread:
         if self._is_paused():
             return StateUnavailable("The state file is locked by another process.")
         try:
-            return job.verb(self._file.connection()) if job.verb else None
+            return job.verb(self._connected()) if job.verb else None
         except Exception as error:  # noqa: BLE001 - thread boundary; the caller gets the error
             return self._translated(error)
 
@@ -377,10 +325,50 @@ class SqliteThread:
         if isinstance(error, sqlite3.Error) and is_locked(error):
             self._cooldown_until = time.monotonic() + self._cooldown_seconds
         if isinstance(error, sqlite3.Error) and is_damaged(error):
-            self._file.close()  # perhaps another file is there next time
+            self._disconnect()  # perhaps another file is there next time
         unavailable = unusable(error)
         unavailable.__cause__ = error
         return unavailable
+
+    def _connected(self) -> sqlite3.Connection:
+        """The open connection; the first call opens it.
+
+        Raises:
+            sqlite3.Error: the file cannot be opened.
+            OSError: the folder or the file cannot be created.
+            StateUnavailable: a newer version of the gateway wrote the file.
+        """
+        if self._connection is None:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._opening_alone():
+                connection = opened(created(self._path), self._timeout_seconds)
+                try:
+                    too_new = "The state file was written by a newer version of the gateway."
+                    migrate(connection, MIGRATIONS, StateUnavailable(too_new, details={"reason": UNUSABLE_FILE}))
+                except BaseException:
+                    connection.close()
+                    raise
+            self._connection = connection
+        return self._connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    @contextlib.contextmanager
+    def _opening_alone(self) -> Iterator[None]:
+        """Keep other processes from opening the file.
+
+        SQLite's own locks do not cover the switch to WAL. This lock is on an empty database beside the file, so the
+        system releases it when a process dies.
+        """
+        import sqlite3
+
+        beside = self._path.with_name(f"{self._path.name}.lock")
+        with contextlib.closing(sqlite3.connect(created(beside), timeout=self._timeout_seconds)) as lock:
+            lock.execute("BEGIN EXCLUSIVE")
+            yield
 
 
 def _deliver(jobs: Sequence[_Job], outcomes: Sequence[Any]) -> None:
