@@ -177,7 +177,7 @@ FAR, GAIN = 3.5, 0.25
 """The same for one that adds at least this share of the question's words, in which rarer words weigh more."""
 
 _ANTECEDENT = 3  # the largest distance, in sentences, at which to look for the noun that a pronoun refers to
-NEAR_PASSAGE = 0.5  # a further sentence comes from a passage with at least this part of the score of the best one's
+NEAR_PASSAGE = 0.65  # a further sentence comes from a passage with at least this part of the score of the best one's
 
 
 @dataclass(frozen=True, slots=True)

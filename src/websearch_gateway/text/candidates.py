@@ -202,7 +202,9 @@ def _sentences(
             above=above,
             paragraph=paragraphs[line.block],
             passage=passage.score,
-            scrap=line.scrap or _is_scrap(line.text),
+            scrap=line.scrap
+            or bool(_DATELINE.match(line.text))
+            or (not _ENDED.search(line.text) and line.text.count(" ") < MAX_CAPTION),
         )
 
 
@@ -233,10 +235,6 @@ def _rows(table: str, number: int) -> Iterator[_Line]:
     for place, row in enumerate(rows):
         quotable = (not has_header or place > 0) and len(row) <= LONGEST_MARKED
         yield _Line(_plain(row), number, quotable, header, scrap=True)
-
-
-def _is_scrap(text: str) -> bool:
-    return bool(_DATELINE.match(text)) or (not _ENDED.search(text) and text.count(" ") < MAX_CAPTION)
 
 
 def _is_quotable(text: str) -> bool:

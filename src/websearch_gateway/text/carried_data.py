@@ -178,7 +178,7 @@ def carried_characters(url: str, depth: int = 0) -> int:
         pieces = list(_pieces(urlsplit(_without_site_ids(url))))
     except ValueError:
         return len(url)
-    is_search = _compiled(_SEARCH_PAGE).match(_without_scheme(url)) is not None
+    is_search = _compiled(_SEARCH_PAGE).match(url.partition("//")[2]) is not None
     found = digits = 0
     for piece in pieces:
         if depth < _DEEPEST and piece.place == "value" and _ADDRESS.match(piece.text):
@@ -226,13 +226,9 @@ def _unicode(label: str) -> str:
         return label
 
 
-def _without_scheme(url: str) -> str:
-    return url.partition("//")[2]
-
-
 def _without_site_ids(url: str) -> str:
     """The address without a public id of a well-known site, unless the id is text in hexadecimal digits."""
-    bare = _without_scheme(url)
+    bare = url.partition("//")[2]
     for pattern in _SITE_IDS:
         found = _compiled(rf"(?:www\.|m\.|music\.)?{pattern}").match(bare)
         if found and not _is_text(found["id"]):

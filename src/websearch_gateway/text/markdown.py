@@ -249,22 +249,23 @@ _UNSTOPPED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff]")
 _LAST_WORD = re.compile(r"[\w.&’'-]{1,24}\Z")
 
 
-def _words(spaced: str) -> frozenset[str]:
+def word_set(spaced: str) -> frozenset[str]:
+    """The words of a text with blanks between them."""
     return frozenset(spaced.split())
 
 
 # English, then Spanish, French, Italian and German. An abbreviation ends a sentence only before one of _OPENERS.
-_ABBREVIATIONS = _words(
+_ABBREVIATIONS = word_set(
     "dr mr mrs ms prof rev hon gen col capt lt sgt sen rep gov st mt ft fig figs eq vol ch sec pp v vs cf viz approx "
     "c ca e.g i.e al nos art dept univ inc ltd co corp jr sr etc ph.d bros est "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
     "sra srta dra dña ud uds pág págs núm mme mlle sig dott nr bzw usw bspw abb"
 )
 # German writes `am 3. Mai`, `im 19. Jahrhundert`.
-_AFTER_ORDINALS = _words(
+_AFTER_ORDINALS = word_set(
     "januar februar märz april mai juni juli august september oktober november dezember jahrhundert jahrhunderts"
 )
-_OPENERS = _words(
+_OPENERS = word_set(
     "the a an it its he she they we you this that these those there here his her their our my in on at by for "
     "from with as after before when while if although though however since because during under over and but so "
     "then thus what who where why how which is are was were do does did el la los las un una le les der die das "

@@ -173,11 +173,8 @@ class Rule:
 
     def asks(self, form: str) -> bool:
         """Whether the query asks for this rule's data."""
-        if not _compiled(self.subject).search(form):
-            return False
-        if self.cue and not _compiled(self.cue).search(form):
-            return False
-        return not (self.unless and _compiled(self.unless).search(form))
+        asks = _compiled(self.subject).search(form) and (not self.cue or _compiled(self.cue).search(form))
+        return bool(asks) and not (self.unless and _compiled(self.unless).search(form))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
-from websearch_gateway.text.markdown import blocks, lines, plain, sentences_of
+from websearch_gateway.text.markdown import blocks, lines, plain, sentences_of, word_set
 from websearch_gateway.text.numbers import UNITS, month_named, quantity
 from websearch_gateway.text.tokens import MARKS, STOP_WORDS, UNSPACED, fold, stems, words
-
-
-def word_set(spaced: str) -> frozenset[str]:
-    """The words of a text with blanks between them."""
-    return frozenset(spaced.split())
 
 
 def stem_set(spaced: str) -> frozenset[str]:

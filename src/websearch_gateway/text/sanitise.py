@@ -123,8 +123,6 @@ def _needed(before: str, run: str, after: str) -> str:
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _AUTHORITY = re.compile(r"\s*(?:https?:[/\\]*|(?:[a-z][a-z0-9+.\-]{0,30}:)?[/\\]{2,})([^/?#\\]*)", re.IGNORECASE)
 """The part with the host, as browsers find it: they accept any number of slashes, of either kind."""
-_LENGTHS = ((0x80, 1), (0xC2, 1), (0xE0, 2), (0xF0, 3), (0xF5, 4), (0x100, 1))
-"""(limit, length): a UTF-8 sequence whose first byte is below the limit has this length (RFC 3629, section 4)."""
 
 
 def shown_url(url: str) -> str:
@@ -169,27 +167,16 @@ def _invisible_pieces(url: str) -> list[tuple[int, int]]:
     for escapes in _ESCAPES.finditer(url):
         characters += url[done : escapes.start()]
         places += [(place, place + 1) for place in range(done, escapes.start())]
-        for character, first, last in _decoded(bytes.fromhex(escapes[0].replace("%", ""))):
-            characters.append(character)
-            places.append((escapes.start() + 3 * first, escapes.start() + 3 * last))
+        place = escapes.start()
+        for character in bytes.fromhex(escapes[0].replace("%", "")).decode(errors="surrogateescape"):
+            is_invalid = "\udc80" <= character <= "\udcff"
+            characters.append("\ufffd" if is_invalid else character)
+            places.append((place, place + 3 * (1 if is_invalid else len(character.encode()))))
+            place = places[-1][1]
         done = escapes.end()
     characters += url[done:]
     places += [(place, place + 1) for place in range(done, len(url))]
     return [(places[start][0], places[end - 1][1]) for start, end in invisible_pieces("".join(characters))]
-
-
-def _decoded(escaped: bytes) -> list[tuple[str, int, int]]:
-    """The characters in some bytes, each with its first byte and the end; U+FFFD for an invalid byte."""
-    found, place = [], 0
-    while place < len(escaped):
-        length = next(length for limit, length in _LENGTHS if escaped[place] < limit)
-        try:
-            character = escaped[place : place + length].decode()
-        except UnicodeDecodeError:
-            character, length = "\ufffd", 1
-        found.append((character, place, place + length))
-        place += length
-    return found
 
 
 MAX_ALT_CHARS = 120

@@ -29,6 +29,7 @@ from websearch_gateway.text.claim_words import (
     TALK,
     TOLD,
 )
+from websearch_gateway.text.markdown import word_set
 from websearch_gateway.text.numbers import UNITS, unit_named
 from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.quotes import (
@@ -40,7 +41,6 @@ from websearch_gateway.text.quotes import (
     Word,
     best_quotes,
     read,
-    word_set,
 )
 from websearch_gateway.text.tokens import language_of, query_terms, stems, words
 

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Sequence
 
 import Stemmer
 
+from websearch_gateway.text.markdown import word_set
+
 CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """The characters of Japanese, Chinese and Korean, as ranges of a regular expression."""
 UNSPACED = f"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff{CJK}"  # also Thai and Lao, Burmese, Khmer
@@ -30,11 +32,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 _WORDLESS = re.compile(r"[^\x00-\x7f\w\s]{30,}+")
 
 
-def _words(spaced: str) -> frozenset[str]:
-    return frozenset(spaced.split())
-
-
-STOP_WORDS = _words(
+STOP_WORDS = word_set(
     "a about after all also an and any are as at be been before being but by can could did do does doing during for "
     "from had has have he her him his how i if in into is it its me my no not of on or our s she should so some such t "
     "than that the their them then there these they this those to up us was we were what when where which while who "
