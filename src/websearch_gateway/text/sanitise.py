@@ -236,9 +236,24 @@ def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, .
 
 
 def without_live_parts(markdown: str, page_url: str = "") -> tuple[str, bool]:
-    """The text of `clean_markdown`, and whether it contained invisible characters that may hide a message."""
+    """The text of `clean_markdown`, and whether it contained invisible characters that may hide a message.
+
+    While it works, private-use characters, of which the text then has none, replace the code.
+    """
     text, smuggled = strip_invisible_characters(markdown)
-    return _without_live_parts(text, page_url), smuggled
+    held: list[str] = []
+    pieces, done = [], 0
+    for start, end in code_pieces(text):
+        if not _HARMLESS_CODE.fullmatch(text, start, end):
+            pieces += [text[done:start], f"\ue000{len(held)}\ue001"]
+            held.append(text[start:end])
+            done = end
+    prose = "".join([*pieces, text[done:]])
+    for _ in range(MAX_ROUNDS):  # removing text may join the text around it
+        before, prose = prose, _inert(prose, page_url)
+        if prose == before:
+            break
+    return _HELD.sub(lambda mark: held[int(mark[1])], prose), smuggled
 
 
 def reads_like_orders(text: str) -> str | None:
@@ -275,27 +290,6 @@ def wrap_untrusted(text: str, nonce: str) -> str:
         harmless = re.sub(re.escape(nonce), "[mark]", text, flags=re.IGNORECASE)
     harmless = _MARKER_LIKE.sub("&lt;", harmless)
     return f'<{_MARKER} id="{nonce}">\n{harmless}\n</{_MARKER} id="{nonce}">'
-
-
-def _without_live_parts(text: str, page_url: str) -> str:
-    """`text` with inert URLs. While it works, private-use characters, of which the text has none, replace the code."""
-    held: list[str] = []
-
-    def hold(code: str) -> str:
-        held.append(code)
-        return f"\ue000{len(held) - 1}\ue001"
-
-    pieces, done = [], 0
-    for start, end in code_pieces(text):
-        if not _HARMLESS_CODE.fullmatch(text, start, end):
-            pieces += [text[done:start], hold(text[start:end])]
-            done = end
-    prose = "".join([*pieces, text[done:]])
-    for _ in range(MAX_ROUNDS):  # removing text may join the text around it
-        before, prose = prose, _inert(prose, page_url)
-        if prose == before:
-            break
-    return _HELD.sub(lambda mark: held[int(mark[1])], prose)
 
 
 def _inert(text: str, page_url: str) -> str:

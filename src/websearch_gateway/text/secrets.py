@@ -185,15 +185,11 @@ def _token_in_pieces() -> re.Pattern[str]:
 
 
 def _shaped(text: str) -> str | None:
-    found = _token(text, tuple(_TOKENS))
+    found = _key_of_vendor(text, tuple(_TOKENS))
     return found or next((kind for kind, shape in _PHRASES.items() if _compiled(shape).search(text)), None)
 
 
-def _key_of_vendor(text: str) -> str | None:
-    return _token(text, _OUTSIDE_LINKS)
-
-
-def _token(text: str, kinds: tuple[str, ...]) -> str | None:
+def _key_of_vendor(text: str, kinds: tuple[str, ...] = _OUTSIDE_LINKS) -> str | None:
     found = _tokens(kinds).search(text)
     return kinds[found.lastindex - 1] if found and found.lastindex else None
 
@@ -225,8 +221,6 @@ def _card(text: str) -> str | None:
 
 
 _Finder = Callable[[str], str | None]
-_IN_TEXT: tuple[_Finder, ...] = (_shaped, _in_context, _basic_header, _card)
-_IN_ADDRESSES: tuple[_Finder, ...] = (_key_of_vendor,)
 
 
 def credential_kind(text: str, configured: Iterable[str] = ()) -> str | None:
@@ -238,7 +232,7 @@ def credential_kind(text: str, configured: Iterable[str] = ()) -> str | None:
         text: the query after `normalise`, so that invisible characters and wide letters cannot hide a key.
         configured: the secrets of this gateway. Long ones count without regard to case and punctuation.
     """
-    return _kind(text, tuple(configured), _IN_TEXT)
+    return _kind(text, tuple(configured), (_shaped, _in_context, _basic_header, _card))
 
 
 def credential_kind_in_address(url: str, configured: Iterable[str] = ()) -> str | None:
@@ -246,7 +240,7 @@ def credential_kind_in_address(url: str, configured: Iterable[str] = ()) -> str 
 
     A signed link is a credential too, but one that its site has made for whoever reads the page.
     """
-    return _kind(url, tuple(configured), _IN_ADDRESSES)
+    return _kind(url, tuple(configured), (_key_of_vendor,))
 
 
 def credential_error(field: str, subject: str, kind: str) -> SearchValidationError:
