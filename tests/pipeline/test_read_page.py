@@ -32,9 +32,11 @@ from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import Workers
 from websearch_gateway.results import PageContent
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.text.passages import ANSWERS, RELEVANT
+from websearch_gateway.text.passages import ANSWERS
 from websearch_gateway.upstream.telemetry import CallRecord, Telemetry
 from websearch_gateway.workers.pool import Workers as PoolWorkers
+
+RELEVANT = 0.25
 
 URL = "https://example.com/tides"
 TEXT = "# Tides\n\n" + "\n\n".join(f"Paragraph {n} tells how the sea rose by {n} metres that day." for n in range(200))

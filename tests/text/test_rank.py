@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from websearch_gateway.models import Passage
 from websearch_gateway.text.passages import (
     ANSWERS,
-    RELEVANT,
     Matches,
     fuse,
     matches,
@@ -93,8 +92,8 @@ def test_adjacent_words_of_the_question_count_more_than_scattered_ones() -> None
 
 def test_passages_far_behind_the_best_are_left_out_unless_all_are_wanted() -> None:
     scores = [0.97, 0.7, 0.5, 0.1]
-    assert shown(scores, RELEVANT) == 2
-    assert shown([0.6, 0.4, 0.26, 0.2], RELEVANT) == 3
+    assert shown(scores, 0.25) == 2
+    assert shown([0.6, 0.4, 0.26, 0.2], 0.25) == 3
     assert (shown(scores, 0), shown(scores, 1), shown([], 0.5)) == (4, 0, 0)
 
 

@@ -20,9 +20,6 @@ Key = TypeVar("Key", bound=Hashable)
 
 CANDIDATES = 10  # the minimum number of passages to score: their ranks select them, their relevance orders them
 ANSWERS = 0.5  # from this relevance on, a passage more likely answers the query than not
-RELEVANT = 0.25
-"""The default of SIMILARITY_THRESHOLD, below which a passage is left out of a reply; see `bench/experiments.md`."""
-
 FAR_BEHIND = 20.0  # a passage is also left out if its odds are this many times worse than those of the best passage
 
 # Fitted on questions over encyclopedia articles: the weights by a softmax over the passages of a page, scale and
