@@ -138,22 +138,19 @@ _UNSTABLE = re.compile(
 )
 _ROLLING = frozenset(("latest", "stable", "current", "lts", "release"))
 
-Order = tuple[bool, bool, tuple[int, ...], float]
 
-
-def order(version: SiteVersion) -> Order:
-    """A key that is highest for the newest stable version.
+def newest_first(versions: Sequence[SiteVersion]) -> list[SiteVersion]:
+    """The versions, the newest stable one first.
 
     `latest` and similar labels come before every number, pre-releases after every release. Other labels are ordered by
     the time of indexing.
     """
-    label = version.label.strip()
-    numbers = tuple(int(number[:9]) for number in _NUMBERS.findall(label)[:6])
-    return (not _UNSTABLE.search(label), label.lower() in _ROLLING, numbers, version.indexed_at or 0.0)
 
+    def order(version: SiteVersion) -> tuple[bool, bool, tuple[int, ...], float]:
+        label = version.label.strip()
+        numbers = tuple(int(number[:9]) for number in _NUMBERS.findall(label)[:6])
+        return (not _UNSTABLE.search(label), label.lower() in _ROLLING, numbers, version.indexed_at or 0.0)
 
-def newest_first(versions: Sequence[SiteVersion]) -> list[SiteVersion]:
-    """The versions, the newest stable one first."""
     return sorted(versions, key=order, reverse=True)
 
 
@@ -262,8 +259,9 @@ def rank_pages(
 ) -> list[RankedPage]:
     """The pages of all candidates, best first; pages that define a name in the query come before all others.
 
-    Announcements come later than their texts say, unless the query asks for one; pages with words of the query in their
-    titles, or in a folder that it names, come earlier. A query of names alone finds only pages that have one of them.
+    Announcements come later than their texts say, unless the query asks for one; guides for a question, and pages with
+    words of the query in their titles or in a folder that it names, come earlier. A query of names alone finds only
+    pages that have one of them.
 
     Args:
         text, near: chunks found by words and by vectors, best first.
@@ -271,8 +269,8 @@ def rank_pages(
         facts: those of each page.
     """
     definitions = [match for match in matches if is_asked_for(query, match)]
-    places = {one.chunk_id: (one.page_id, one.version_id) for one in (*text, *near)}
-    places |= {one.chunk_id: (one.page_id, one.version_id) for one in definitions}
+    every: tuple[ScoredChunk | SymbolMatch, ...] = (*text, *near, *definitions)
+    places = {one.chunk_id: (one.page_id, one.version_id) for one in every}
     named = {one.page_id for one in text} | {one.page_id for one in definitions}
     if query.is_names and named:
         near = [one for one in near if one.page_id in named]
@@ -284,7 +282,6 @@ def rank_pages(
         scores[places[chunk_id]] += 1 / (rank + PAGE_OFFSET)
     news = {id_ for id_, page in facts.items() if is_news(page.path, page.title)}
     unasked = set() if asks_for_news(query.text) else news
-    sizes = {page_id: page.chunks for page_id, page in facts.items()}
     gains = {} if query.is_names else _gains(query, facts)
     pages = [
         RankedPage(
@@ -292,7 +289,7 @@ def rank_pages(
             version_id=place[1],
             chunk_ids=tuple(found),
             score=scores[place]
-            / sizes.get(place[0], 1) ** SIZE_EXPONENT
+            / (facts[place[0]].chunks if place[0] in facts else 1) ** SIZE_EXPONENT
             * gains.get(place[0], 1)
             * (NEWS_SHARE if place[0] in unasked else 1),
             relevance=min(1.0, fused[found[0]] / best),
