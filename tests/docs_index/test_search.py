@@ -177,6 +177,13 @@ async def test_the_section_with_the_words_of_the_query_in_its_heading_is_shown_f
     assert rest in found.content
 
 
+async def test_a_page_without_headings_is_found(docs, ranker):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "Tasks can be paused.", headings=()))
+    (found,) = await ranker.search("pause tasks", None, await docs.versions())
+    assert found.content == "Tasks can be paused."
+
+
 async def test_the_first_result_goes_on_with_the_text_after_its_chunk(docs, ranker):
     id_ = await version(docs)
     text = "## Pausing\n\nTo pause a task, write this:" + " It takes a moment." * 40

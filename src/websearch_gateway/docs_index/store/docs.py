@@ -87,7 +87,7 @@ def load_with_starts(db: Database, ids: Sequence[int], chunk: Chunk) -> list[Chu
     """The chunks with these ids, in this order, and those in which the sections begin that `chunk` of the same page is
     in, the innermost first."""
     path = chunk.heading_path
-    stored = [HEADING_SEPARATOR.join(path[:depth]) for depth in range(1, len(path) + 1)]
+    stored = [HEADING_SEPARATOR.join(path[:depth]) for depth in range(len(path) + 1)]
     starts = f"SELECT min(ordinal) FROM chunks WHERE page_id = ? AND headings IN ({marks(stored)}) GROUP BY headings"
     where = f"WHERE page_id = ? AND (chunks.id IN ({marks(ids)}) OR ordinal = 0 OR ordinal IN ({starts}))"
     rows = db.execute(f"{_CHUNK} {where}", (chunk.page_id, *ids, chunk.page_id, *stored)).fetchall()
