@@ -148,7 +148,8 @@ def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[
     for piece in pieces:
         length = estimate_tokens(markdown[piece.start : piece.end])
         needs_text = bool(group) and group[-1].is_heading and (len(group) < MOST_HEADINGS or filled <= size)
-        is_open = needs_text or (bool(group) and _fits(piece, group[-1], filled + length, size))
+        is_same = bool(group) and piece.path == group[-1].path and piece.page == group[-1].page
+        is_open = needs_text or (is_same and filled + length <= size and not (piece.before or group[-1].after))
         if group and not is_open:
             yield group
             group, filled = [], 0
@@ -156,11 +157,6 @@ def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[
         filled += length
     if group:
         yield group
-
-
-def _fits(piece: Piece, previous: Piece, together: int, size: int) -> bool:
-    is_same_section = piece.path == previous.path and piece.page == previous.page
-    return is_same_section and together <= size and not (piece.before or previous.after)
 
 
 def pieces(markdown: str, size: int, found: Iterable[Block] | None = None) -> Iterator[Piece]:

@@ -172,12 +172,14 @@ class _Wanted:
         pairs = [" ".join(pair) for pair in pairwise(map(fold, stems))] if code == "vi" else []
         self._runs = frozenset(pairs or _runs(fold(query)))
         self._stems = frozenset(() if pairs else stems)
-        words = [word for word in _words(fold(spaced)) if len(word) >= _SHORTEST_PART]
+        words = [word for word in _WORD.findall(fold(spaced)) if len(word) >= _SHORTEST_PART]
         self._words = [word[:_LONGEST_WORD] for word in words if not self._stems.isdisjoint(self._stemmed(word))]
         self._beginnings: dict[str, list[frozenset[str]]] = {}
         for word in self._words:
             self._beginnings.setdefault(word[:3], []).append(_trigrams(word))
-        self._parts = frozenset(part for word in self._words for part in _parts(word))
+        ends = ((word, length) for word in self._words for length in range(_SHORTEST_PART, len(word)))
+        # The parts of a compound that may be words, at its beginning or its end.
+        self._parts = frozenset(part for word, length in ends for part in (word[:length], word[-length:]))
 
     def __bool__(self) -> bool:
         return bool(self._stems or self._runs)
@@ -189,7 +191,7 @@ class _Wanted:
             return True
         if not self._stems:
             return False
-        words = set(_words(folded))
+        words = set(_WORD.findall(folded))
         if not self._stems.isdisjoint(words) or not self._parts.isdisjoint(words):
             return True
         if any(self._is_form(word) for word in words if len(word) >= _SHORTEST_PART):
@@ -221,7 +223,7 @@ def _possible(query: str, code: str) -> set[str]:
     than half of the words, indicate another one.
     """
     telling = function_words(code) - frozenset(_OF_NAMES.split())
-    words = [word for word in _words(query.casefold()) if len(word) > 1]
+    words = [word for word in _WORD.findall(query.casefold()) if len(word) > 1]
     is_telling = any(fold(word) in telling for word in words)
     return {code} if is_telling or 2 * sum(not word.isascii() for word in words) > len(words) else {code, "en"}
 
@@ -236,7 +238,7 @@ def _is_foreign(text: str, codes: set[str], scripts: frozenset[str]) -> bool:
     other = language_of(text)
     if other != "en":
         return other not in codes
-    words = _words(fold(text))
+    words = _WORD.findall(fold(text))
     if function_words("en").isdisjoint(words):
         return "en" in codes and len(words) >= _LONG_ROW  # a language without an entry of its own
     return "en" not in codes
@@ -248,10 +250,6 @@ def _scripts(text: str) -> frozenset[str]:
     names = (unicodedata.name(letter, "?").partition(" ")[0] for letter in letters)
     counts = Counter("CJK" if name in _KANA_AND_HAN else name for name in names)
     return frozenset(name for name, count in counts.items() if 4 * count >= len(letters))
-
-
-def _words(folded: str) -> list[str]:
-    return _WORD.findall(folded)
 
 
 def _spaced_only(text: str) -> str:
@@ -277,12 +275,6 @@ def _grammar() -> re.Pattern[str]:
 
 def _pieces(run: str, length: int) -> list[str]:
     return [run[start : start + length] for start in range(max(1, len(run) - length + 1))]
-
-
-def _parts(word: str) -> Iterable[str]:
-    """The parts of a compound that may be words, at its beginning or its end."""
-    lengths = range(_SHORTEST_PART, len(word))
-    return [*(word[:length] for length in lengths), *(word[-length:] for length in lengths)]
 
 
 def _trigrams(word: str) -> frozenset[str]:
