@@ -100,11 +100,6 @@ class _State:
     opened: bool = False
     judged: bool = False
 
-    def like(self, other: _State) -> bool:
-        """Whether all of it is the same."""
-        same = (self.text_style, self.opened, self.judged) == (other.text_style, other.opened, other.judged)
-        return same and self.variables is other.variables
-
 
 _Place = tuple[Node | None, _State]
 
@@ -156,8 +151,7 @@ class _Survey:
             element = element.getparent()
         place = self._places[element]
         for element in reversed(line):
-            place = place and self._below(element, *place)
-            self._places[element] = place
+            place = self._places[element] = place and self._below(element, *place)
         return place
 
     def _note_blind(self) -> None:
@@ -166,10 +160,10 @@ class _Survey:
         for outermost in self._outermost:
             for element in outermost.iter() if outermost not in seen else ():
                 seen.add(element)
-                if element is not outermost and self._is_blind(element.getparent()) and _has_text(element.tail):
+                if element is not outermost and self._is_blind(element.getparent()) and (element.tail or "").strip():
                     self.blind.append((element, "tail"))
                 if isinstance(element.tag, str) and self._is_blind(element):
-                    if _has_text(element.text):
+                    if (element.text or "").strip():
                         self.blind.append((element, "text"))
                     if element.get("alt"):
                         self.blind.append((element, "alt"))
@@ -191,8 +185,7 @@ class _Survey:
         state = None
         if not is_special:
             state = outer if declared is PLAIN else self._steps.get((outer, declared))
-        if state is None:
-            state = self._surveyed(node, declared, outer, is_special=is_special)
+        state = state or self._surveyed(node, declared, outer, is_special=is_special)
         if state is None:
             return None
         if state.blind and not outer.blind:
@@ -219,11 +212,13 @@ class _Survey:
             self.hidden.append(element)
             return None
         text_style = outer.text_style.within(declared.style)
-        state = _State(text_style, variables, text_style.is_invisible, opened, outer.judged or folded)
+        judged = outer.judged or folded
+        same = (text_style, opened, judged) == (outer.text_style, outer.opened, outer.judged)
+        state = outer
+        if not same or variables is not outer.variables:
+            state = _State(text_style, variables, text_style.is_invisible, opened, judged)
         if "alt" in node.attributes and not state.blind and _has_told_too_much(element):
             self.blind.append((element, "alt"))
-        if state.like(outer):
-            state = outer
         if not (is_special or shut or unseen) and len(self._steps) < MAX_STEPS:
             self._steps[outer, known] = state
         return state
@@ -266,10 +261,6 @@ def _has_told_too_much(element: HtmlElement) -> bool:
     """Whether the description of a picture is none."""
     alt = element.get("alt")
     return len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt) is not None
-
-
-def _has_text(text: str | None) -> bool:
-    return text is not None and text != "" and not text.isspace()
 
 
 def _erase(survey: _Survey) -> list[str]:
