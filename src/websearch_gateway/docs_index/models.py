@@ -379,14 +379,13 @@ def section_ids(page: PageDraft) -> list[str]:
     A number distinguishes later chunks that are equal in all of these.
     """
     seen: dict[str, int] = {}
-    return [_unique(page.url, chunk, content_of(chunk, page.markdown), seen) for chunk in page.chunks]
-
-
-def _unique(url: str, chunk: ChunkDraft, content: str, seen: dict[str, int]) -> str:
-    text = "\0".join((url, *chunk.heading_path, content))
-    number = seen[text] = seen.get(text, 0) + 1
-    numbered = text if number == 1 else f"{text}\0{number}"
-    return sha256(numbered.encode("utf-8", "surrogatepass")).hexdigest()[:HEX_DIGITS]
+    ids = []
+    for chunk in page.chunks:
+        text = "\0".join((page.url, *chunk.heading_path, content_of(chunk, page.markdown)))
+        number = seen[text] = seen.get(text, 0) + 1
+        numbered = text if number == 1 else f"{text}\0{number}"
+        ids.append(sha256(numbered.encode("utf-8", "surrogatepass")).hexdigest()[:HEX_DIGITS])
+    return ids
 
 
 MOST_PATTERN_CHARS = 200

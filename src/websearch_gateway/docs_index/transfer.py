@@ -19,7 +19,7 @@ import re
 import time
 import zlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -313,7 +313,11 @@ class _Checks:
             title=strip_invisible_characters(" ".join(page.title.split()))[0][:LONGEST_TITLE],
             markdown=page.markdown,
             chunks=tuple(ChunkDraft(*chunk) for chunk in page.chunks),
-            symbols=tuple(_symbols(page)),
+            symbols=tuple(
+                Symbol(name, kind, anchor if _ANCHOR.fullmatch(anchor) else "", ordinal)
+                for name, kind, anchor, ordinal in page.symbols
+                if 0 < len(name) <= LONGEST_NAME and name.isprintable() and ordinal < len(page.chunks)
+            ),
             etag=sendable(page.etag),
             last_modified=sendable(page.last_modified),
             body_hash=page.body_hash if _HASH.fullmatch(page.body_hash) else "",
@@ -341,12 +345,6 @@ class _Checks:
         kept = [url for url in found if hash(url) in self._links or len(self._links) < most]
         self._links.update(map(hash, kept))
         return tuple(kept)
-
-
-def _symbols(page: _Page) -> Iterator[Symbol]:
-    for name, kind, anchor, ordinal in page.symbols:
-        if 0 < len(name) <= LONGEST_NAME and name.isprintable() and ordinal < len(page.chunks):
-            yield Symbol(name, kind, anchor if _ANCHOR.fullmatch(anchor) else "", ordinal)
 
 
 def _check_places(page: PageDraft) -> None:

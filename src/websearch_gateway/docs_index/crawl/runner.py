@@ -451,7 +451,7 @@ class Crawler:
         self.work.loaded_inventories.add(f"{self.work.scope.origin}{self.work.scope.folder}")
         versions = self.work.versions
         await asyncio.to_thread(versions.keep, known)
-        if await asyncio.to_thread(versions.has_any, urls):
+        if not known and await asyncio.to_thread(versions.has_any, urls):
             await self.work.ask_start(version.id)
         await asyncio.to_thread(versions.note, [*known, *urls])
         urls, left = sorted_out((url, (self.work.is_other_version(url) and OTHER_VERSION) or "") for url in urls)
@@ -560,7 +560,9 @@ class Crawler:
             return
         if tally.results["indexed"] or version.indexed_at is None:
             await self.store.name_linked_pages(version.id)
-        interval = _next_interval(version, changed=bool(tally.results["indexed"]), now=self.clock())
+        last = self.clock() - version.indexed_at if version.indexed_at else 2 * SHORTEST_REFRESH
+        last *= 0.5 if tally.results["indexed"] else 1.5
+        refresh_at = self.clock() + max(SHORTEST_REFRESH, min(last, LONGEST_REFRESH))
         most = version.options.max_pages
         cut = self._left(version, tally) <= 0 and await self.store.next_due(version.id) is not None
         before = version.reason if version.reason.startswith(VERSIONS) else ""
@@ -570,7 +572,7 @@ class Crawler:
             reason = f"Only one page was found below {own}. If others lie beside it, add the folder above."
         if cut:
             reason = f"Stopped at {most:,} pages, the limit of max_pages. `add` it again with more for the rest."
-        await self.store.set_status(version.id, "completed", reason, refresh_at=self.clock() + interval)
+        await self.store.set_status(version.id, "completed", reason, refresh_at=refresh_at)
 
     @asynccontextmanager
     async def _heartbeat(self, version: SiteVersion, tally: _Tally) -> AsyncIterator[None]:
@@ -620,12 +622,6 @@ async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _next_interval(version: SiteVersion, *, changed: bool, now: float) -> float:
-    """Half of the last interval if a page changed, one and a half times as long if none did (seconds)."""
-    last = now - version.indexed_at if version.indexed_at else 2 * SHORTEST_REFRESH
-    return max(SHORTEST_REFRESH, min(last * (0.5 if changed else 1.5), LONGEST_REFRESH))
 
 
 def _why_empty(tally: _Tally, before: str) -> str:

@@ -299,8 +299,9 @@ class WebSource:
         defined = await self.inventory(root)
         found += defined
         found += await self._sitemaps(root)
-        if not found:
-            found = await self._search_index(root)
+        for name in _SEARCH_INDEXES:
+            if not found and (listed := await self._published(root + name)):
+                found = await self._pages(root, listing.search_index_urls, listed.body, root)
         if not found:
             await self._read_full_text(f"{root}{listing.FULL_TEXT}")
             self._texts = {url: text for url, text in self._texts.items() if f"{listing.FULL_TEXT}!/" not in url}
@@ -381,12 +382,6 @@ class WebSource:
             places = await _parsed(self.robots.workers, listing.full_text_in, self.scope, listed.body, url) or []
             text = listed.body.decode("utf-8-sig", "replace")
             self._texts = {address: text[start:stop].encode() for address, start, stop in places}
-
-    async def _search_index(self, root: str) -> list[str]:
-        for name in _SEARCH_INDEXES:
-            if listed := await self._published(root + name):
-                return await self._pages(root, listing.search_index_urls, listed.body, root)
-        return []
 
     async def _sitemaps(self, root: str) -> list[str]:
         named = await _parsed(self.robots.workers, listing.robots_sitemaps, self.robots.text) or ()
