@@ -60,3 +60,14 @@ async def test_addresses_of_another_version_that_an_earlier_crawl_found_are_skip
         await docs.store.add_urls(added.id, {f"{site.url}{path}": 1 for path in found})
         done = await docs.runner.crawl(added.id)
     assert (done.page_count, site.fetched("/docs/1.0/old.html")) == (3, 0)
+
+
+async def test_a_start_that_robots_txt_closes_is_not_asked_which_version_it_prefers(site, workers, tmp_path):
+    site.raw["/robots.txt"] = b"User-agent: *\nDisallow: /docs/$\n"
+    for version in ("3", "3.14"):
+        site.pages[f"/docs/{version}/"] = html(f"Heron {version}")
+    places = "".join(f"<url><loc>{site.url}{version}/</loc></url>" for version in ("3", "3.14"))
+    site.raw["/docs/sitemap.xml"] = f"<urlset>{places}</urlset>".encode()
+    async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
+        done = await docs.runner.crawl((await docs.add(site.url, "heron", options=FAST)).id)
+    assert (done.page_count, site.fetched("/docs/"), site.fetched("/docs/3.14/")) == (1, 0, 1)

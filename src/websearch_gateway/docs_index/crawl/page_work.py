@@ -370,7 +370,8 @@ class PageWork:
     async def ask_start(self, version_id: int) -> None:
         """Let the start URL choose the version to which it redirects."""
         try:
-            await self._fetch(UrlTask(0, version_id, self.start))
+            if all(await self.source.allowed([self.start])):
+                await self._fetch(UrlTask(0, version_id, self.start))
         except (SearchTimeoutError, ForbiddenUrlError, SearchFetchError) as error:
             self.versions.prefer(self.scope.link(self.start, str(error.details.get("location", ""))))
 
