@@ -14,6 +14,7 @@ from websearch_gateway.docs_index.library import read_docs, search_docs
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.transfer import export_site, import_site
 from websearch_gateway.embedders.remote import HttpReranker
+from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Call, Caller
 from websearch_gateway.net.client import create_client
 from websearch_gateway.ports import NOT_RERANKED
@@ -48,6 +49,22 @@ async def test_a_base_url_holds_over_searches_refreshes_and_exports_on_every_sto
         assert (imported.home, imported.page_count) == (HOME, 2)
         again = await search_docs(opened, EMBEDDER, "forecast tides")
         assert [hit.section_id for hit in again.results] == [hit.section_id for hit in found.results]
+
+
+async def test_a_site_is_found_by_its_name_id_and_address_and_by_nothing_else(docs: SqlDocs, workers: Workers) -> None:
+    async with library(docs, 1, workers) as opened:
+        await docs.add_version("heron", "1", HOME, FAST)
+        gull = await docs.add_version("gull", "1", "imported:///gull/1/", FAST)
+        for place, name in (
+            (gull.url, "gull"),
+            (str(gull.id), "gull"),
+            (f"{HOME}index.html", "heron"),
+            (HOME, "heron"),
+        ):
+            assert [version.name for version in await opened.find(place)] == [name]
+        for place in ("", "imported:///", "no address"):
+            with pytest.raises(SearchValidationError):
+                await opened.find(place)
 
 
 async def test_a_refusing_reranker_leaves_the_order_and_a_warning(

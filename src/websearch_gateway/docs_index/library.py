@@ -284,9 +284,11 @@ class DocsLibrary:
         Raises:
             SearchValidationError: none matches; the message names those that exist.
         """
-        versions, place = await self.store.versions(), canonical(site) or site
-        found = [v for v in versions if site in (v.name, str(v.id)) or place in map(canonical, (v.url, v.home))]
-        found = [v for v in found if label in (None, v.label)]
+        versions, place = await self.store.versions(), canonical(site) or "no address"
+        named_so = (
+            v for v in versions if site in (v.name, v.url, str(v.id)) or place in map(canonical, (v.url, v.home))
+        )
+        found = [v for v in named_so if label in (None, v.label)]
         if not found:
             wanted = " ".join(filter(None, (site, label)))
             raise SearchValidationError(f"No such site is indexed: {quoted(wanted)}. Known: {named(versions)}.")
