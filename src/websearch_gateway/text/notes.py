@@ -89,10 +89,7 @@ _SENTENCES = {
     "ar": ("لا توجد صفحة تجيب عن هذا مباشرة.", "لا توجد صفحة تجيب عن هذا مباشرة؛ الأقرب:"),
     "de": ("Keine Seite beantwortet das direkt.", "Keine Seite beantwortet das direkt; am nächsten kommt:"),
     "el": ("Καμία σελίδα δεν το απαντά άμεσα.", "Καμία σελίδα δεν το απαντά άμεσα· το πλησιέστερο:"),
-    "es": (
-        "Ninguna página responde a esto directamente.",
-        "Ninguna página responde directamente; lo más cercano:",
-    ),
+    "es": ("Ninguna página responde directamente.", "Ninguna página responde directamente; lo más cercano:"),
     "fr": ("Aucune page n’y répond directement.", "Aucune page n’y répond directement ; le plus proche :"),
     "hi": ("कोई पृष्ठ इसका सीधा उत्तर नहीं देता।", "कोई पृष्ठ इसका सीधा उत्तर नहीं देता; निकटतम:"),
     "it": ("Nessuna pagina risponde direttamente.", "Nessuna pagina risponde direttamente; il più vicino:"),

@@ -83,15 +83,6 @@ def _typographic_folds() -> dict[int, str]:
     return folds
 
 
-def _settled(text: str) -> str:
-    """The text without stray joiners and double spaces. Repeats, as this may reorder marks around a joiner."""
-    while True:
-        fewer = _WHITE_SPACE.sub(" ", _STRAY_JOINERS.sub("", text))
-        if fewer == text:
-            return text
-        text = unicodedata.normalize("NFC", fewer)
-
-
 def normalise(text: str) -> str:
     """The normalised query, which is checked, cached and sent. Idempotent.
 
@@ -108,7 +99,9 @@ def normalise(text: str) -> str:
         )
     if not text.isascii():
         text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text).translate(_typographic_folds()))
-        text = _settled(unicodedata.normalize("NFC", text))
+        text = unicodedata.normalize("NFC", text)
+        while (fewer := _WHITE_SPACE.sub(" ", _STRAY_JOINERS.sub("", text))) != text:
+            text = unicodedata.normalize("NFC", fewer)  # which may reorder marks around a joiner
     return text.strip(" ")
 
 
