@@ -96,37 +96,6 @@ _WORDS = {
         r"doi|două|trei|patru|cinci|șase|șapte|opt|nouă|zece|doisprezece|douăzeci|sute|sută|mii|mie|milioane|"
         r"miliarde|jumătate|treime|sfert|ambele",
     ),
-    "fr": (
-        r"quand\b|quelle? (?:année|date|jour|mois|siècle|décennie|époque)",
-        r"combien\b|quel(?:le)? (?:pourcentage|proportion|distance|âge|nombre|hauteur)",
-        r"qui\b|où|pourquoi",
-        r"janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre|siècles?|décennies?",
-        r"deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|vingt|trente|cent|mille|millions?|milliards?|"
-        r"moitié|tiers|quart|double",
-    ),
-    "it": (
-        r"quando\b|(?:che|quale) (?:anno|data|giorno|mese|secolo|decennio)",
-        r"quant[oaie]\b|(?:che|quale) percentuale",
-        r"chi\b|dove|perché",
-        r"gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|secol[oi]",
-        r"due|tre|quattro|cinque|sei|sette|otto|nove|dieci|dodici|venti|cento|mille|mila|milion[ei]|miliard[oi]|"
-        r"metà",
-    ),
-    "pt": (
-        r"quando\b|(?:que|qual) (?:ano|data|dia|mês|século|década)",
-        r"quant[oa]s?\b|(?:que|qual) (?:porcentagem|percentagem)",
-        r"quem|onde|por ?qu[eê]\b",
-        r"janeiro|fevereiro|março|abril|maio|junho|julho|agosto|setembro|outubro|novembro|dezembro|séculos?|"
-        r"décadas?",
-        r"dois|duas|três|quatro|cinco|seis|sete|oito|nove|dez|doze|vinte|cem|mil|milhão|milhões|metade|dobro",
-    ),
-    "nl": (
-        r"wanneer\b|welk[e]? (?:jaar|datum|dag|maand|eeuw)",
-        r"hoeveel\b|hoe (?:hoog|groot|oud|ver|vaak|snel|diep)",
-        r"wie\b|waar",
-        r"januari|februari|maart|april|mei|juni|juli|augustus|september|oktober|november|december|eeuw\w*",
-        r"twee|drie|vier|vijf|zes|zeven|acht|negen|tien|twaalf|twintig|honderd\w*|duizend\w*|miljoen\w*|helft",
-    ),
     "ar": (
         r"متى|(?:أي|اي) (?:عام|سنة|تاريخ|يوم|قرن|شهر|عقد)",
         r"\bكم\b|المدة|ما (?:عدد|نسبة|مقدار|النسبة)|مسافة",
@@ -160,24 +129,10 @@ _WORDS = {
         r"世纪|世紀|年代|\d{1,4} ?[年月日]|[〇零一二三四五六七八九十]{2,8}[年月日]",
         r"[一二两三四五六七八九十百千万亿兩半]",
     ),
-    "ja": (
-        r"いつ|何年|何月|何日",
-        r"いくつ|何[人個回歳]|どのくらい",
-        r"なぜ|どうして",
-        r"世紀|年代|\d{1,4} ?[年月日]",
-        r"[一二三四五六七八九十百千万億]",
-    ),
-    "ko": (
-        r"언제|몇 ?년",
-        r"얼마|몇",
-        r"왜",
-        r"세기|\d{1,4} ?[년월일]",
-        r"[일이삼사오육칠팔구십백천만억]",
-    ),
 }
 """For each language what asks for a date, for a number, for other things; the words of dates, and of numbers."""
 
-_UNSPACED = frozenset(("th", "zh", "ja", "ko"))
+_UNSPACED = frozenset(("th", "zh"))
 _WITHOUT_EDGES = frozenset(("ar", "hi"))
 """Languages whose words have vowel signs at an edge, or words of a letter in front."""
 _DATE = r"(?<![\d.,])(?:\d{4}(?![\d%]|[.,]\d)|\d{3}(?=s?\s*(?:[),.;:](?!\d)|$|AD\b|BC)))|\d{1,2}\s*[./]\s*\d"
