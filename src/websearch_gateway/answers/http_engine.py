@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import httpx2
 
@@ -117,7 +117,10 @@ class HttpEngine:
             SearchTimeoutError: no reply in time.
             NotAsked: the vendor cannot apply the lists of domains.
         """
-        check_domains(call.query, self.api.most_domains, self.api.vendor)
+        include, exclude, most = call.query.include_domains, call.query.exclude_domains, self.api.most_domains
+        if (exclude and (include or not most)) or len(include) > most:
+            # An answer could rest on unwanted pages.
+            raise NotAsked(f"{self.api.vendor} cannot apply these lists of domains.")
         for model in self._available_models:
             if self._is_gone(model):
                 continue
@@ -170,8 +173,9 @@ class HttpEngine:
             request = self.api.request(call.query, model, self.now())
             options = {name: value for name, value in (request.json or {}).items() if name not in self._refused[model]}
             request = replace(request, json=options)
+            most = self.api.limits.most.response
             try:
-                with noting_model(_PROVIDERS.get(self.name, self.name), model, most_tokens=_most_tokens(options)):
+                with noting_model(_PROVIDERS.get(self.name, self.name), model, most_tokens=most):
                     return await self.retry(partial(self._attempt, model, request, call, replies), call)
             except OptionRefused as error:
                 if error.option not in options:
@@ -218,6 +222,10 @@ class HttpEngine:
         return billed.searches * per_search + (known.tokens_usd(billed, self.now()) if known else 0.0)
 
     def _complete(self, answer: Answer, model: str, query: SearchQuery, billed: Billed) -> Answer:
+        # The gateway applies long lists too.
+        domains: Literal["upstream", "local"] = (
+            "upstream" if len(query.exclude_domains) <= self.api.most_domains else "local"
+        )
         gone = ", ".join(name for name in self._available_models if self._is_gone(name))
         notes = {
             f"{model} answered, since this key has no model {gone}. Change {self._models_setting}.": gone,
@@ -231,7 +239,7 @@ class HttpEngine:
             applied=AppliedFilters(
                 freshness="prompt" if query.freshness_hours else None,
                 region=query.region if self.api.takes_region else None,
-                domains=applied_domains(query, self.api.most_domains),
+                domains=domains if query.include_domains or query.exclude_domains else None,
             ),
             warnings=(*applying(notes), *answer.warnings),
         )
@@ -269,33 +277,3 @@ class HttpEngine:
             retryable=status in PASSING_STATUSES or status == _OVERLOADED,
             details={"reason": reason} if (reason := _REASONS.get(status)) else None,
         )
-
-
-def check_domains(query: SearchQuery, most: int, vendor: str) -> None:
-    """Raise unless the vendor can apply the lists: its answer could rest on unwanted pages.
-
-    Args:
-        most: the longest list that the vendor accepts; 0 if it accepts none.
-
-    Raises:
-        NotAsked: `vendor` cannot apply the lists.
-    """
-    include, exclude = query.include_domains, query.exclude_domains
-    if (exclude and (include or not most)) or len(include) > most:
-        raise NotAsked(f"{vendor} cannot apply these lists of domains.")
-
-
-def applied_domains(query: SearchQuery, most: int) -> Literal["upstream", "local"] | None:
-    """`upstream` or `local` for lists that `check_domains` accepted: long exclusion lists are applied locally too."""
-    if not query.include_domains and not query.exclude_domains:
-        return None
-    return "upstream" if len(query.exclude_domains) <= most else "local"
-
-
-def _most_tokens(body: Mapping[str, Any]) -> int | None:
-    """The most tokens that a request lets the model write, under the name that its vendor gives it."""
-    for held in (body, body.get("generationConfig") or {}):
-        for name in ("max_output_tokens", "max_tokens", "maxOutputTokens"):
-            if name in held:
-                return int(held[name])
-    return None

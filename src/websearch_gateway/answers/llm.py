@@ -408,38 +408,24 @@ You answer a question from numbered passages of web pages, for a program that ch
 Example. Question: How long is the bridge? Passage [1]: The bridge, 120 m long, opened in 1932.
 Answer: The bridge has a length of 120 m [1: "The bridge, 120 m long, opened in 1932"]."""
 
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_QUOTE = _object(passage={"type": "integer"}, words={"type": "string"})
+_SENTENCE = _object(text={"type": "string"}, quotes={"type": "array", "items": _QUOTE})
 REPLY_FORM: dict[str, Any] = {
     "type": "json_schema",
     "json_schema": {
         "name": "answer",
         "strict": True,
-        "schema": {
-            "type": "object",
-            "properties": {
-                "sentences": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "text": {"type": "string"},
-                            "quotes": {
-                                "type": "array",
-                                "items": {
-                                    "type": "object",
-                                    "properties": {"passage": {"type": "integer"}, "words": {"type": "string"}},
-                                    "required": ["passage", "words"],
-                                    "additionalProperties": False,
-                                },
-                            },
-                        },
-                        "required": ["text", "quotes"],
-                        "additionalProperties": False,
-                    },
-                }
-            },
-            "required": ["sentences"],
-            "additionalProperties": False,
-        },
+        "schema": _object(sentences={"type": "array", "items": _SENTENCE}),
     },
 }
 """Structured output for servers that offer it. An empty list of sentences means no answer."""

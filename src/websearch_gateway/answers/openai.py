@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx2
 from pydantic import SecretStr
@@ -126,13 +126,21 @@ class OpenAI(EngineApi):
         """See EngineApi. No temperature: these models refuse it."""
         # Without a location OpenAI searches as if from the United States.
         location = {"type": "approximate"} | ({"country": query.region} if query.region else {})
+        # A blocked domain may leak through: platform.openai.com/docs/guides/tools-web-search#domain-filtering
+        allowed, blocked = list(query.include_domains), list(query.exclude_domains[:MOST_DOMAINS])
+        listed = {"allowed_domains": allowed} if allowed else {"blocked_domains": blocked} if blocked else {}
         known = find_model(model, self.known_models)
         body = {
             "model": model,
             "instructions": instructions(query, now, LINK_RULE),
             "input": query.text,
             "tools": [
-                {"type": "web_search", "search_context_size": "low", "user_location": location, **_filters(query)}
+                {
+                    "type": "web_search",
+                    "search_context_size": "low",
+                    "user_location": location,
+                    **({"filters": listed} if listed else {}),
+                }
             ],
             # Not the tool's name, which some models refuse.
             "tool_choice": "required",
@@ -152,7 +160,10 @@ class OpenAI(EngineApi):
         if reply.get("status") == "failed" or typed(dict, reply.get("error")):
             raise _failed(typed(dict, reply.get("error")))
         items = objects(reply.get("output"))
-        parts = list(_parts(items))
+        messages = [item for item in items if item.get("type") == "message"]
+        # If the model marks its final message, the others are thinking aloud.
+        final = [message for message in messages if message.get("phase") == "final_answer"]
+        parts = [part for message in final or messages for part in objects(message.get("content"))]
         text, spans, cited, lost = _text(part for part in parts if part.get("type") == "output_text")
         cut_off = reply.get("status") == "incomplete"
         if not text.strip():
@@ -160,12 +171,19 @@ class OpenAI(EngineApi):
         calls = [item for item in items if item.get("type") == "web_search_call" and item.get("status") != "failed"]
         if not calls:
             raise not_searched(self.vendor)
-        found = _sources([typed(dict, call.get("action")) for call in calls])
+        actions = [typed(dict, call.get("action")) for call in calls]
+        # Pages that were opened come before the search results, since they were read.
+        found = [typed(str, action.get("url")) for action in actions] + [
+            typed(str, source.get("url")) for action in actions for source in objects(action.get("sources"))
+        ]
+        urls: dict[str, str] = {}
+        for url in filter(is_web_address, [*cited, *found]):
+            urls.setdefault(canonical(url), url)
         return Answer(
             text=text,
             spans=tuple(spans),
             provider=self.name,
-            sources=tuple(map(Source, _distinct([*cited, *found]))),
+            sources=tuple(map(Source, urls.values())),
             warnings=applying({CUT_OFF: cut_off, lost_citations(lost): lost}),
         )
 
@@ -215,15 +233,6 @@ class OpenAI(EngineApi):
 API = OpenAI
 
 
-def _filters(query: SearchQuery) -> dict[str, Any]:
-    """https://platform.openai.com/docs/guides/tools-web-search#domain-filtering. A blocked domain may leak through."""
-    if query.include_domains:
-        return {"filters": {"allowed_domains": list(query.include_domains)}}
-    if query.exclude_domains:
-        return {"filters": {"blocked_domains": list(query.exclude_domains[:MOST_DOMAINS])}}
-    return {}
-
-
 # --- refusals -------------------------------------------------------------------------------------------------------
 
 
@@ -270,14 +279,6 @@ def _no_text(reply: Json, parts: Sequence[Json], *, cut_off: bool) -> Exception:
     return not_written("OpenAI", reason if cut_off else None)
 
 
-def _parts(items: Sequence[Json]) -> Iterator[Json]:
-    """The parts of the messages; only of the final one if the model marks it, since the others are thinking aloud."""
-    messages = [item for item in items if item.get("type") == "message"]
-    final = [message for message in messages if message.get("phase") == "final_answer"]
-    for message in final or messages:
-        yield from objects(message.get("content"))
-
-
 def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str], int]:
     """The whole text, its spans, all URLs that are cited, and how many citations have no place at all."""
     text, spans, cited, lost = "", [], [], 0
@@ -304,23 +305,6 @@ def _span(note: Json, words: str) -> Span | None:
         start = words.find(url)
         end = start + len(url)
     return Span(url, typed(str, note.get("title")), start, end) if start >= 0 else None
-
-
-def _sources(actions: Sequence[Json]) -> Iterator[str]:
-    """The URLs behind the answer: first the pages that were opened, since they were read, then the search results."""
-    for action in actions:
-        yield typed(str, action.get("url"))
-    for action in actions:
-        for source in objects(action.get("sources")):
-            yield typed(str, source.get("url"))
-
-
-def _distinct(urls: Iterable[str]) -> Iterable[str]:
-    first: dict[str, str] = {}
-    for url in urls:
-        if is_web_address(url):
-            first.setdefault(canonical(url), url)
-    return first.values()
 
 
 @dataclass(slots=True)

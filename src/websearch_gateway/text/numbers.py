@@ -33,71 +33,22 @@ _ROMAN: Mapping[str, str] = {
 }  # fmt: skip
 _COUNTED_NOUNS = frozenset({"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"})
 _SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
-
-
-def _spellings(lines: str) -> dict[str, str]:
-    return {word: group.split()[0] for group in lines.strip().splitlines() for word in group.split()}
-
-
-UNITS: Mapping[str, str] = _spellings(
-    """
-    km kilometer kilometers kilometre kilometres kms
-    meter meters metre metres
-    cm centimeter centimeters centimetre centimetres
-    mm millimeter millimeters millimetre millimetres
-    mile miles
-    foot feet ft
-    inch inches
-    yard yards yd
-    kg kilogram kilograms kilo kilos kgs
-    gram grams
-    mg milligram milligrams
-    mcg microgram micrograms
-    pound pounds lb lbs
-    ton tons tonne tonnes
-    acre acres
-    hectare hectares
-    ounce ounces oz
-    stone stones
-    liter liters litre litres
-    ml milliliter milliliters millilitre millilitres
-    cup cups
-    tablespoon tablespoons tbsp
-    teaspoon teaspoons tsp
-    gallon gallons
-    quart quarts
-    pint pints
-    mph
-    kmh kph km/h
-    km/s
-    celsius centigrade °c
-    fahrenheit °f
-    kelvin kelvins
-    percent % percentage
-    year years yr yrs
-    month months
-    week weeks
-    day days
-    hour hours hr hrs
-    minute minutes mins
-    seconds sec secs
-    kb kilobyte kilobytes
-    mb megabyte megabytes
-    gb gigabyte gigabytes
-    tb terabyte terabytes
-    kib
-    mib
-    gib
-    tib
-    usd dollar dollars
-    eur euro euros
-    gbp
-    jpy yen
-    inr rupee rupees
-    """
-) | {unit: unit for unit in ("watt", "volt", "am", "pm", "iu")}
+_UNIT_SPELLINGS = """\
+km kilometer kilometers kilometre kilometres kms, meter meters metre metres,
+cm centimeter centimeters centimetre centimetres, mm millimeter millimeters millimetre millimetres, mile miles,
+foot feet ft, inch inches, yard yards yd, kg kilogram kilograms kilo kilos kgs, gram grams,
+mg milligram milligrams, mcg microgram micrograms, pound pounds lb lbs, ton tons tonne tonnes, acre acres,
+hectare hectares, ounce ounces oz, stone stones, liter liters litre litres,
+ml milliliter milliliters millilitre millilitres, cup cups, tablespoon tablespoons tbsp, teaspoon teaspoons tsp,
+gallon gallons, quart quarts, pint pints, mph, kmh kph km/h, km/s, celsius centigrade °c, fahrenheit °f,
+kelvin kelvins, percent % percentage, year years yr yrs, month months, week weeks, day days, hour hours hr hrs,
+minute minutes mins, seconds sec secs, kb kilobyte kilobytes, mb megabyte megabytes, gb gigabyte gigabytes,
+tb terabyte terabytes, kib, mib, gib, tib, usd dollar dollars, eur euro euros, gbp, jpy yen, inr rupee rupees"""
+UNITS: Mapping[str, str] = {
+    **{word: group.split()[0] for group in _UNIT_SPELLINGS.split(",") for word in group.split()},
+    **{unit: unit for unit in ("watt", "volt", "am", "pm", "iu")},
+}
 """Spellings that are units in any position."""
-
 UNIT_NAMES = frozenset(UNITS.values())
 
 _AFTER_A_NUMBER: Mapping[str, str] = {

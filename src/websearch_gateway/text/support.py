@@ -30,7 +30,7 @@ from websearch_gateway.text.claim_words import (
     TOLD,
 )
 from websearch_gateway.text.markdown import word_set
-from websearch_gateway.text.numbers import UNITS, unit_named
+from websearch_gateway.text.numbers import UNITS, is_year, unit_named
 from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.quotes import (
     DENIES,
@@ -225,8 +225,7 @@ def _numbers_differ(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
 
 
 def _kind(number: Word) -> str:
-    is_year = re.fullmatch(r"1\d{3}|20\d\d", number.text) and not number.unit
-    return "year" if is_year else number.unit
+    return "year" if is_year(number.text) and not number.unit else number.unit
 
 
 def _is_swapped(said: Sequence[Word], theirs: Sequence[Word], names: Collection[int]) -> bool:
