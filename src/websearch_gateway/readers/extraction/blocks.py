@@ -257,14 +257,16 @@ class Measures:
         """The share of each block that is in the main text that another extractor chose, one block per line."""
         covered = self.np.zeros(len(self._tokens))
         lines = [words_of(line) for line in text.splitlines()]
-        whole = {" ".join(line) for line in lines}
-        triples = {triple for line in lines for triple in zip(line, line[1:], line[2:], strict=False)}
+        whole = {tuple(line) for line in lines}
+        triples: set[tuple[str, ...]] = set()
+        for line in lines:
+            triples.update(zip(line, line[1:], line[2:], strict=False))
         for row, words in enumerate(self._tokens if lines else ()):
-            own = list(zip(words, words[1:], words[2:], strict=False))
-            if own:
-                covered[row] = sum(map(triples.__contains__, own)) / len(own)
+            if len(words) > 2:
+                own = zip(words, words[1:], words[2:], strict=False)
+                covered[row] = sum(map(triples.__contains__, own)) / (len(words) - 2)
             elif words:
-                covered[row] = " ".join(words) in whole
+                covered[row] = tuple(words) in whole
         return covered
 
     def _measure_blocks(self, title: str) -> None:
