@@ -332,6 +332,7 @@ def rarest(counts: Mapping[str, int]) -> list[str]:
     return found
 
 
+TOO_NEW = "The documentation index was written by a newer version of the gateway. Update this one."
 TABLES = """
 CREATE TABLE versions (
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, label TEXT NOT NULL, url TEXT NOT NULL,

@@ -99,7 +99,8 @@ class LanceVectors:
         table = await self._table(dimensions, make=True)
         if table is None:
             return
-        known = {row["page_id"]: row["row"] for row in await _pages(table)}
+        rows = (await table.query().select(["page_id", "row"]).to_arrow()).group_by(["page_id", "row"]).aggregate([])
+        known = {row["page_id"]: row["row"] for row in rows.to_pylist()}
         query = "SELECT page_id, id FROM vectors WHERE embedder = ? AND dimensions = ?"
         stored = await self._store.read(lambda db: dict(db.execute(query, (self._embedder, dimensions)).fetchall()))
         gone = [page for page, row in known.items() if stored.get(page) != row]
@@ -140,13 +141,6 @@ def _schema(dimensions: int) -> pa.Schema:
 
     numbers = [(name, pa.int64()) for name in ("row", "chunk_id", "page_id", "version_id")]
     return pa.schema([*numbers, ("vector", pa.list_(pa.float16(), dimensions))])
-
-
-async def _pages(table: AsyncTable) -> list[dict[str, Any]]:
-    """The pages of a table, each with its source row in the store's table."""
-    found = await table.query().select(["page_id", "row"]).to_arrow()
-    rows: list[dict[str, Any]] = found.group_by(["page_id", "row"]).aggregate([]).to_pylist()
-    return rows
 
 
 def _batch(db: Database, rows: Sequence[int], dimensions: int) -> pa.Table:

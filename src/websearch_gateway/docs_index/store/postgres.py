@@ -23,6 +23,7 @@ from websearch_gateway.docs_index.store.database import (
     MOST_SEARCHES,
     RANKED,
     TABLES,
+    TOO_NEW,
     WEIGHTS,
     Database,
     IndexRow,
@@ -91,20 +92,14 @@ def _make_tables(connection: Connection) -> None:
     connection.execute(tables + _OWN)
 
 
-def _index_texts_again(connection: Connection) -> None:
+def _texts_again(connection: Connection) -> None:
     """The words are stemmed as SQLite stems them, and counted: a minute for 30,000 chunks."""
     db = PostgresDatabase(connection, None)
     connection.execute("ALTER TABLE chunks ADD COLUMN length integer NOT NULL DEFAULT 0")
     index_texts(db)
 
 
-MIGRATIONS: tuple[str | Callable[[Connection], None], ...] = (
-    _make_tables,
-    RANKED,
-    DEATHS,
-    _index_texts_again,
-    LEFT_OUT,
-)
+MIGRATIONS: tuple[str | Callable[[Connection], None], ...] = (_make_tables, RANKED, DEATHS, _texts_again, LEFT_OUT)
 """Step n (from 1), a script or a function, takes the tables from version n - 1 to n. Only ever append."""
 
 
@@ -114,8 +109,7 @@ def migrate(connection: Connection) -> None:
     Raises:
         StateUnavailable: a newer version of the gateway wrote them, or the extension is not installed.
     """
-    too_new = StateUnavailable("A newer version of the gateway wrote the documentation index. Update this one.")
-    steps = migration("schema_version", _LOCK, MIGRATIONS, too_new)
+    steps = migration("schema_version", _LOCK, MIGRATIONS, StateUnavailable(TOO_NEW))
     with connection.transaction(), contextlib.suppress(StopIteration):
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")

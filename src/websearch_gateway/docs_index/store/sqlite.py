@@ -19,6 +19,7 @@ from websearch_gateway.docs_index.store.database import (
     MOST_COUNTED,
     RANKED,
     TABLES,
+    TOO_NEW,
     WEIGHTS,
     Database,
     IndexRow,
@@ -101,7 +102,6 @@ STEPS_BETWEEN_LOOKS = 10_000
 """How often a statement looks whether it should stop, in steps of SQLite's machine: less than a millisecond."""
 LARGEST_CHECKED_BYTES = 300_000_000
 """A file with more bytes is not checked on opening, because that would take seconds."""
-TOO_NEW = "The documentation index was written by a newer version of the gateway. Update this one."
 
 
 class SqliteThreads:
