@@ -155,10 +155,7 @@ def rank(question: Question, found: Sequence[Candidate], encode: Encode) -> Rank
     return Ranked(order, scores, is_near, is_answer, given)
 
 
-ENOUGH = 0.28
-"""The least share of the question's runs of letters that the best sentence and its context have, if it is quoted."""
-
-
+ENOUGH = 0.28  # the least share of the question's runs that the best sentence and its context have, if it is quoted
 SAME_WORD = 0.6  # the share of a word's runs of letters that other words have which say the same
 
 
