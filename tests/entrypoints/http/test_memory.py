@@ -47,11 +47,11 @@ def _requests() -> Iterator[tuple[str, dict[str, Any]]]:
             }
             for value in _values():
                 yield f"/v1/tools/{tool.name}", {**usual, field: value}
-    for row in COMPATIBLE:
-        for field in FIELDS if "POST" in row.methods else ():
+    for path in dict.fromkeys(row.paths[0] for row in COMPATIBLE if "POST" in row.methods):
+        for field in FIELDS:
             text, *others = _values()
             for value in (text, *others) if field in NESTED else (text, [text]):
-                yield row.paths[0], {**USUAL, field: value}
+                yield path, {**USUAL, field: value}
 
 
 def _kept() -> list[str]:
