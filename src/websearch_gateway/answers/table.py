@@ -94,10 +94,6 @@ def configured(settings: Settings) -> list[Entry]:
     Raises:
         SearchNotConfiguredError: an unknown name or a named engine without its key.
     """
-    return _named(settings) or [entry for entry in ENGINES if not entry.missing(settings)]
-
-
-def _named(settings: Settings) -> list[Entry]:
     table = {entry.name: entry for entry in ENGINES}
     names = list(dict.fromkeys(name.lower() for name in settings.answer_engines))
     for name in names:
@@ -105,4 +101,4 @@ def _named(settings: Settings) -> list[Entry]:
             raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name!r}, which is not one of {', '.join(table)}.")
         if missing := table[name].missing(settings):
             raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name}, which needs {' and '.join(missing)}.")
-    return [table[name] for name in names]
+    return [table[name] for name in names] or [entry for entry in ENGINES if not entry.missing(settings)]
