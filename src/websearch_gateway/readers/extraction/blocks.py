@@ -327,7 +327,7 @@ class Measures:
     @cached_property
     def columns(self) -> dict[str, Any]:
         """Each feature of a block by itself by name, with one value per block or one for all."""
-        return _columns(self)
+        return {**_own(self), **_around(self), **_headings(self), **_core_and_end(self), **_candidate(self)}
 
 
 def words_of(text: str) -> list[str]:
@@ -348,7 +348,8 @@ def _name_bits(names: str) -> int:
     return sum(bit for bit, pattern in _PATTERNS if pattern.search(lower)) if _ANY_NAME.search(lower) else 0
 
 
-def _columns(page: Measures) -> dict[str, Any]:
+def _own(page: Measures) -> dict[str, Any]:
+    """Each block, its tags and names, those like it and beside it, and the whole page."""
     np, n, tags = page.np, len(page.words), page.tags
     group, total = page.alike[page.place], page.running[-1]
     words = max(1, total[0])
@@ -367,21 +368,17 @@ def _columns(page: Measures) -> dict[str, Any]:
         "page_stops": total[3] / n,
         **{f"page_{tag}": page.words[tags == TAG_NUMBER[tag]].sum() / words for tag in ("p", "li")},
         **{f"page_{tag}": (page.tag == TAG_NUMBER[tag]).sum() for tag in ("article", "main")},
-        **_around(page),
-        **_headings(page, tags),
-        **_core_and_end(page),
-        **_candidate(page, tags),
     }
     for name in _NAME_COLUMNS:
         bit = _BITS[name]
         found[f"name_{name}"] = 2 * (page.near[page.place] & bit > 0) + (page.around(page.named & bit > 0) > 0)
     for width in (3, 8):
-        sums = windowed(page.running, width)
+        sums = _windowed(page.running, width)
         found |= {f"window{width}_words": sums[:, 0], f"window{width}_links": sums[:, 1] / np.maximum(1, sums[:, 0])}
     return found
 
 
-def windowed(running: Floats, width: int) -> Floats:
+def _windowed(running: Floats, width: int) -> Floats:
     """The sum of the blocks up to so many places before and after each block, given the sums before each block."""
     import numpy as np
 
@@ -435,9 +432,9 @@ def _climbed(page: Measures, passed: Any) -> Ints:
     return at
 
 
-def _headings(page: Measures, tags: Ints) -> dict[str, Any]:
+def _headings(page: Measures) -> dict[str, Any]:
     """The last heading, the one that is the title, those of sections of related texts, and comments."""
-    np, n = page.np, len(tags)
+    np, n, tags = page.np, len(page.tags), page.tags
     where, is_heading = np.arange(n), np.isin(tags, _HEADINGS)
     last = np.maximum.accumulate(np.where(is_heading, where, -1))
     h1 = np.flatnonzero(tags == _H1)
@@ -484,11 +481,11 @@ def _core_and_end(page: Measures) -> dict[str, Any]:
     }
 
 
-def _candidate(page: Measures, tags: Ints) -> dict[str, Any]:
+def _candidate(page: Measures) -> dict[str, Any]:
     """The element whose own paragraphs contain the most prose, and the position of each block relative to it."""
-    np, where = page.np, page.np.arange(len(tags))
+    np, where = page.np, page.np.arange(len(page.words))
     prose = (page.link_share < 0.5) & (page.words >= 8)
-    holder = np.where(tags == _P, page.parent[page.place], page.place)
+    holder = np.where(page.tags == _P, page.parent[page.place], page.place)
     gained = np.where(prose, page.words * (1 + page.stops), 0.0)
     score = np.bincount(holder, gained, minlength=len(page.parent))
     score += 0.5 * np.bincount(page.parent[holder], gained, minlength=len(page.parent))
@@ -549,7 +546,7 @@ def later_columns(page: Measures, alone: Floats, found: Floats) -> dict[str, Any
         running = np.zeros((n + 1, 2))
         np.cumsum(np.column_stack([words, words * values]), axis=0, out=running[1:])
         sums = running[page.end] - running[page.start]
-        shares, window = sums[:, 1] / np.maximum(1, sums[:, 0]), windowed(running, 3)
+        shares, window = sums[:, 1] / np.maximum(1, sums[:, 0]), _windowed(running, 3)
         alike = np.bincount(group, words * values) / np.maximum(1, np.bincount(group, words))
         columns |= {name: values, f"{name}_alike": alike[group]}
         columns[f"{name}_window3"] = window[:, 1] / np.maximum(1, window[:, 0])

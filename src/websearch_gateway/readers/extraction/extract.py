@@ -34,7 +34,7 @@ SECOND_OPINION_BLOCKS, SECOND_OPINION_DEPTH = 1_500, 100
 most of the time, which is quadratic over tables in tables. The deepest of a thousand real pages has 56 levels."""
 
 MOST_JUDGED_BLOCKS = 30_000
-"""A page with more blocks is kept whole: the filter needs 6 kB and 15 µs per block."""
+"""A page with more blocks is kept whole: the filters need 3 kB and 20 µs per block."""
 
 TOO_LONG = "The page has more than {:,} elements; the rest is left out."
 
