@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,11 @@ async def ended(pid: int) -> None:
 
 def children() -> set[str]:
     """The processes that this one has started."""
-    return {pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+    found: set[str] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError):  # the thread has just ended
+            found.update((task / "children").read_text().split())
+    return found
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.package import Package, encrypted, workbook
+from websearch_gateway.readers.formats.package import Package, workbook
 from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
 
 MOST_REPEATED = 1_000
@@ -185,11 +185,7 @@ class _Reader:
 
 
 def odt(package: Package, body: bytes) -> Extracted:
-    """A text document without its headers, footers, comments and deleted text.
-
-    Raises:
-        SearchFetchError: it is locked with a password.
-    """
+    """A text document without its headers, footers, comments and deleted text."""
     reader, content = _opened(package, "text")
     builder = Builder()
     reader.blocks(content, builder)
@@ -198,11 +194,7 @@ def odt(package: Package, body: bytes) -> Extracted:
 
 
 def odp(package: Package, body: bytes) -> Extracted:
-    """A presentation: each slide under its title, with its notes.
-
-    Raises:
-        SearchFetchError: it is locked with a password.
-    """
+    """A presentation: each slide under its title, with its notes."""
     reader, content = _opened(package, "presentation")
     builder = Builder()
     for number, page in enumerate((one for one in content if one.tag == f"{_DRAW}page"), 1):
@@ -227,14 +219,9 @@ def odp(package: Package, body: bytes) -> Extracted:
 
 def ods(package: Package, body: bytes) -> Extracted:
     """A spreadsheet. Needs the extra `documents`, which knows the values but not which cells are merged."""
-    _check_open(package)
-    content = package.read("content.xml")
-    merged: dict[str, list[tuple[tuple[int, int], tuple[int, int]]]] = {}
-    if b"-spanned=" in content:
-        root = package.xml("content.xml")
-        for sheet in root.iter(f"{_TABLE}table") if root is not None else ():
-            merged[sheet.get(f"{_TABLE}name", "")] = list(_merged(sheet))
-    return workbook(body, merged=merged)
+    root = package.xml("content.xml") if b"-spanned=" in package.read("content.xml") else None
+    sheets = root.iter(f"{_TABLE}table") if root is not None else ()
+    return workbook(body, merged={sheet.get(f"{_TABLE}name", ""): list(_merged(sheet)) for sheet in sheets})
 
 
 def _merged(sheet: Any) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
@@ -255,7 +242,6 @@ KINDS = {"text": odt, "presentation": odp, "spreadsheet": ods}
 
 
 def _opened(package: Package, kind: str) -> tuple[_Reader, Any]:
-    _check_open(package)
     content = package.xml("content.xml")
     body = content.find(f"{_OFFICE}body/{_OFFICE}{kind}") if content is not None else None
     roots = [root for root in (content, package.xml("styles.xml")) if root is not None]
@@ -268,11 +254,6 @@ def _opened(package: Package, kind: str) -> tuple[_Reader, Any]:
         for one in root.iter(f"{_TEXT}list-style")
     }
     return _Reader(_styles(roots), numbered), () if body is None else body
-
-
-def _check_open(package: Package) -> None:
-    if b"encryption-data" in package.read("META-INF/manifest.xml"):
-        raise encrypted()
 
 
 def _title(package: Package) -> str:

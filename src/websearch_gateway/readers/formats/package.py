@@ -62,6 +62,8 @@ def zipped(body: bytes, url: str, charset: str) -> Extracted:
         kind = declared.removeprefix(_OPEN_DOCUMENT).partition("-")[0]
         if kind not in odf.KINDS:
             raise _unsupported(f"OpenDocument {kind}" if kind.isalpha() else "OpenDocument")
+        if b"encryption-data" in package.read("META-INF/manifest.xml"):
+            raise encrypted()
         return odf.KINDS[kind](package, body)
     if declared == "application/epub+zip" or "META-INF/container.xml" in package.names:
         return epub(package)
