@@ -341,11 +341,18 @@ def _times(keys: Sequence[Any], np: Any) -> Any:
     return np.array([counts[key] for key in keys], dtype=np.float64)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=5_000)
 def _name_bits(names: str) -> int:
     """The bits of what the names of an element tell, which are separated by blanks."""
-    lower = names.lower()
-    return sum(bit for bit, pattern in _PATTERNS if pattern.search(lower)) if _ANY_NAME.search(lower) else 0
+    bits = 0
+    for name in names.lower().split():
+        bits |= _bits_of(name)
+    return bits
+
+
+@lru_cache(maxsize=20_000)
+def _bits_of(name: str) -> int:
+    return sum(bit for bit, pattern in _PATTERNS if pattern.search(name)) if _ANY_NAME.search(name) else 0
 
 
 def _own(page: Measures) -> dict[str, Any]:

@@ -305,6 +305,8 @@ _FURNITURE = re.compile(
     r"|notable-traits|hideme|src rightside)(?:\s|$)"
 )
 _TABLES = re.compile(r"(?:^|\s)(?:\S*highlighttable|lntable|rouge-table|linenotable|hljs-ln|listing_frame)(?:\s|$)")
+_PATTERNS = {"furniture": _FURNITURE, "table": _TABLES, "numbers": _NUMBERS}
+_NAMES = {"fragment": "lines", "tabs": "labels", "lang": "language", "src": "source"}
 _UNSELECTABLE = re.compile(r"user-select:\s?none")
 _ACTIONS = frozenset(
     (
@@ -318,9 +320,11 @@ _MOST_LABEL = 30
 
 def strip_furniture(root: Any) -> None:
     """Remove line numbers, buttons and labels around code; write tables and lines of code as `<pre>`."""
-    classes = [name for name in set(root.xpath("//@class", smart_strings=False)) if _kind(name)]
+    classes = set(root.xpath("//@class", smart_strings=False))
+    joined = "\n".join(classes)  # to search them at once is five times as fast
+    is_marked = not classes.isdisjoint(_NAMES) or any(pattern.search(joined) for pattern in _PATTERNS.values())
     paths = ["//button | //*[@role = 'tablist' or contains(@style, 'user-select') or @data-nosnippet]"]
-    for element in root.xpath(" | ".join(paths + ["//*[@class]"] * bool(classes))):
+    for element in root.xpath(" | ".join(paths + ["//*[@class]"] * is_marked)):
         kind = _kind(element.get("class", ""))
         if _is_furniture(element, kind):
             _remove(element)
@@ -334,10 +338,7 @@ def strip_furniture(root: Any) -> None:
 @lru_cache(maxsize=2_000)
 def _kind(name: str) -> str:
     """What the class of an element says that it holds."""
-    if name in ("fragment", "tabs", "lang", "src"):
-        return {"fragment": "lines", "tabs": "labels", "lang": "language", "src": "source"}[name]
-    patterns = (("furniture", _FURNITURE), ("table", _TABLES), ("numbers", _NUMBERS))
-    return next((kind for kind, pattern in patterns if pattern.search(name)), "")
+    return _NAMES.get(name) or next((kind for kind, pattern in _PATTERNS.items() if pattern.search(name)), "")
 
 
 def _is_furniture(element: Any, kind: str) -> bool:
