@@ -344,6 +344,8 @@ def test_another_speaker_and_a_doubt_made_certain_are_refused(sentence: str) -> 
     [
         ("The bridge was built by John Miller, and Anna Berg designed the towers.", "Anna Berg built the bridge."),
         ("The tower is about 300 metres tall and stands in Olm.", "The tower is exactly 300 metres tall."),
+        ("The tower was built from 1887 to 1889 in Olm.", "The tower was finished in 1887."),
+        ("The museum was founded in 1793. The library was opened in 1850.", "The library was founded in 1793."),
         (
             "Olm was the seat of Lake Abbey, one of the oldest abbeys in what is now the north of Sweden.",
             "Lake Abbey was the oldest abbey in the present north of Sweden.",

@@ -141,6 +141,17 @@ HEDGES = re.compile(
     re.IGNORECASE,
 )
 
+PRONOUN = re.compile(
+    r"\W*(?:(?:later|then|also|today|however|in addition),?\s+)?"
+    r"(?:he|she|it|they|this|these|his|her|its|their|many|both)\b",
+    re.IGNORECASE,
+)
+"""A pronoun at the start."""
+ANAPHOR = re.compile(
+    r"\b(?:he|she|it|they|them|him|his|her|hers|its|their|this|these|that|those|such)\b", re.IGNORECASE
+)
+"""A word for what another sentence names."""
+
 _PAIRS = """\
 support oppose, accept reject, succeed fail, increase decrease, rise fall, rose fell, win lose, won lost, buy sell,
 inside outside, within outside, north south, east west, northern southern, eastern western, open closed, male female,

@@ -69,6 +69,17 @@ def is_year(word: str) -> bool:
     return len(word) == 4 and word.isdigit() and "1000" <= word < "2200"
 
 
+def is_rounding(number: str, exact: str) -> bool:
+    """Whether one number is the other with fewer digits: 2.1 million for 2,102,650. Below 1,000 each is exact."""
+    try:
+        short, long = sorted((float(number), float(exact)), key=lambda value: len(f"{value:g}".strip("0")))
+    except ValueError:
+        return False
+    digits = len(re.sub(r"\D", "", f"{short:.15g}").strip("0"))
+    is_near = digits > 1 or abs(long - short) <= abs(long) / 20
+    return abs(short) >= 1_000 and is_near and float(f"{long:.{digits}g}") == short
+
+
 def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None:
     """The number that begins at `position` in digits, its unit (empty without one), and the position after it.
 

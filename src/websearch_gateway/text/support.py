@@ -15,12 +15,14 @@ from typing import Literal
 from websearch_gateway.text.chunk import chunk
 from websearch_gateway.text.claim_words import (
     ADDED,
+    ANAPHOR,
     CHANGES,
     DENIED,
     HEDGES,
     LEFT_OUT,
     LOST,
     OPPOSITES,
+    PRONOUN,
     REPORTS,
     SAYING,
     SPEAKER,
@@ -30,7 +32,7 @@ from websearch_gateway.text.claim_words import (
     TOLD,
 )
 from websearch_gateway.text.markdown import word_set
-from websearch_gateway.text.numbers import UNITS, is_year, unit_named
+from websearch_gateway.text.numbers import UNITS, is_rounding, is_year, unit_named
 from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.quotes import (
     DENIES,
@@ -49,15 +51,7 @@ Difference = Literal["number", "negation", "operator", "name", "order", "speaker
 NEAR_COPY = 0.8
 """The share of its ordinary words (no names, no numbers) that a near copy has from a quote; one may always differ."""
 
-_NEIGHBOURS = 3
 _MOST_PAIRS, _REACH = 1_000, 60
-_REPORTED = frozenset(("said", "told"))
-"""In "..., officials said", which leaves the sentence as it is."""
-_PRONOUN = re.compile(
-    r"\W*(?:(?:later|then|also|today|however|in addition),?\s+)?"
-    r"(?:he|she|it|they|this|these|his|her|its|their|many|both)\b",
-    re.IGNORECASE,
-)
 _WEAKER = frozenset(("some", "sometimes", "may", "plans", "believed", "would", "mainly"))
 _OMITTED = frozenset(("all", "only", "many", "some", "often", "mainly"))
 NO_UNITS = frozenset(("", "month", "nth"))
@@ -133,7 +127,7 @@ def is_other_number(word: Word, said: Sequence[Word], theirs: Sequence[Word]) ->
         _kind(one) == _kind(word)
         and not word.bounds | one.bounds
         and word.times == one.times
-        and (_kind(word) == "year" or not _is_rounding(word.text, one.text))
+        and (_kind(word) == "year" or not is_rounding(word.text, one.text))
         and (
             word.unit
             or _kind(word) == "year"
@@ -148,17 +142,6 @@ def is_opposed(word: Word, theirs: Sequence[Word]) -> bool:
     """Whether the quote has the opposite of this word."""
     there = {one.text for one in theirs}
     return any(word.text == one and other in there for pair in OPPOSITES for one, other in (pair, pair[::-1]))
-
-
-def _is_rounding(number: str, exact: str) -> bool:
-    """Whether one number is the other with fewer digits: 2.1 million for 2,102,650. Below 1,000 each is exact."""
-    try:
-        short, long = sorted((float(number), float(exact)), key=lambda value: len(f"{value:g}".strip("0")))
-    except ValueError:
-        return False
-    digits = len(re.sub(r"\D", "", f"{short:.15g}").strip("0"))
-    is_near = digits > 1 or abs(long - short) <= abs(long) / 20
-    return abs(short) >= 1_000 and is_near and float(f"{long:.{digits}g}") == short
 
 
 def _chain(said: Sequence[Word], theirs: Sequence[Word]) -> list[tuple[int, int]]:
@@ -189,8 +172,8 @@ def _around(theirs: Sequence[Word], chain: Sequence[tuple[int, int]]) -> Iterato
     first, last = (chain[0][1], chain[-1][1]) if chain else (0, -1)
     tail = [word.text for word in theirs[last + 1 :] if word.part == theirs[-1].part]
     yield from (word.text for word in theirs[:first])
-    if len(tail) <= _NEIGHBOURS + 1 and theirs[last].part != theirs[-1].part:
-        yield from set(tail) - _REPORTED
+    if len(tail) <= _WINDOW + 1 and theirs[last].part != theirs[-1].part:
+        yield from set(tail) - {"said", "told"}  # "..., officials said" leaves the sentence as it is
 
 
 def _is_speech(sentence: str, said: Sequence[Word], quote: Quote) -> bool:
@@ -267,7 +250,7 @@ def _names_differ(sentence: str, quote: Quote, chain: Sequence[tuple[int, int]],
     """
     said, theirs = read(sentence), quote.words
     ours, there = names_of(said, passage), names_of(theirs, passage)
-    is_pronoun = bool(_PRONOUN.match(quote.text))
+    is_pronoun = bool(PRONOUN.match(quote.text))
     moved = {  # in the same phrase, or as the subject of an active sentence
         place
         for place, name in enumerate(said)
@@ -279,7 +262,7 @@ def _names_differ(sentence: str, quote: Quote, chain: Sequence[tuple[int, int]],
     for (one, other), (after, later) in pairwise(edges):
         new = {place for place in range(one + 1, after) if place in ours and place not in moved}
         old = {place for place in range(other + 1, later) if place in there}
-        if one < 0 and (later <= _NEIGHBOURS or is_pronoun) and not _PRONOUN.match(sentence):
+        if one < 0 and (later <= _WINDOW or is_pronoun) and not PRONOUN.match(sentence):
             new = {place for place in new if said[place].text not in passage.context}
             old |= set(range(later + is_pronoun))
         if new and old:
@@ -328,9 +311,6 @@ _UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\ua
 _STRONG = frozenset(("all", "most", "only", "few", "half"))
 _COUNTS: dict[str, frozenset[str]] = defaultdict(frozenset, number=frozenset(("only",)))
 """What may stand before a number: "only four" says no more than "four"."""
-_ANAPHOR = re.compile(
-    r"\b(?:he|she|it|they|them|him|his|her|hers|its|their|this|these|that|those|such)\b", re.IGNORECASE
-)
 _WINDOW = 3
 _DEMONYM = re.compile(r"(?:ese|ish|ians?|ans?|ern|ns?|i)$")
 
@@ -367,8 +347,10 @@ def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Suppor
             or _has_other_agent(said, quote, passage)
             or _turns_around(said, quote)
             or _is_number_of_another(said, quote, passage)
+            or _is_end_of_range(said, quote)
             for quote in quotes
         )
+        or _is_of_another_subject(said, quotes, passage)
         or differences(sentence, first, passage)
     )
     return None if is_refused else "paraphrase"
@@ -434,6 +416,30 @@ def _turns_around(said: Sequence[Word], quote: Quote) -> bool:
     return bool((behind - later) & earlier and (later - behind) & before)
 
 
+def _is_end_of_range(said: Sequence[Word], quote: Quote) -> bool:
+    """Whether one end of a range stands for the whole: "in 1887" for "from 1887 to 1889"."""
+    numbers = {word.text: word for word in said if word.kind == "number"}
+    for one, other in pairwise(quote.words):
+        if one.kind == other.kind == "number" and one.text != other.text and "to" in other.links:
+            held = [numbers[word.text] for word in (one, other) if word.text in numbers]
+            is_bare = len(held) == 1 and not (held[0].times or held[0].bounds)
+            if is_bare and _kind(one) == _kind(other) and held[0].links.isdisjoint(("from", "to", "between")):
+                return True
+    return False
+
+
+def _is_of_another_subject(said: Sequence[Word], quotes: Sequence[Quote], passage: Quotable) -> bool:
+    """Whether the first word of a short sentence stands in a quote, but in none that has its number."""
+    subject, texts = said[0].text, [({word.text for word in quote.words}, quote.text) for quote in quotes]
+    if len(said) > _SHORT or subject in passage.context or not any(subject in there for there, _ in texts):
+        return False
+    numbers = [word.text for word in said[1:] if word.kind == "number" and not _is_small_number(word)]
+    holding = [[(there, text) for there, text in texts if number in there] for number in numbers]
+    return any(
+        some and all(subject not in there and not ANAPHOR.search(text) for there, text in some) for some in holding
+    )
+
+
 def _is_number_of_another(said: Sequence[Word], quote: Quote, passage: Quotable) -> bool:
     """Whether in a list a number stands with another name, and a name of the sentence with another number."""
     numbers = {word.text: word for word in said if word.kind == "number"}
@@ -492,7 +498,7 @@ def _is_taken_from_elsewhere(
         return False
     before: set[str] = set()
     for place, quote in enumerate(passage.quotes):
-        if quote in quotes and _ANAPHOR.search(quote.text):
+        if quote in quotes and ANAPHOR.search(quote.text):
             before |= {word.text for one in passage.quotes[max(0, place - 2) : place] for word in one.words}
     elsewhere = {word.text for quote in passage.quotes for word in quote.words} - before
     taken = [word for word in said if word.text in elsewhere and word.text not in known and not _is_small_number(word)]
