@@ -40,11 +40,12 @@ def test_a_page_that_shares_only_words_of_the_question_does_not_answer() -> None
     assert not found("How long was the war over the soup of the Spartan army?", SOUP).is_answer
 
 
-def test_sentences_that_say_the_same_of_the_question_are_not_quoted_as_well() -> None:
-    towns = ("Oslo was lit in spring", "Rome shines when a king comes", "Lima is lit for the fishermen")
-    more = ("Kyoto was lit against fog", "Quito was lit after a storm ended", "Bern was lit by its keeper at night")
-    page = Document("", " ".join(f"The tall tower of {town}." for town in towns + more))
-    assert len(found("Which tall tower was lit?", page).sentences) == 1
+def test_rivals_are_quoted_and_what_is_clearly_worse_is_not() -> None:
+    rivals = "The tall tower of Oslo was lit in spring. The tall tower of Kyoto was lit against fog."
+    worse = "A tower needs paint, and its keepers sing songs of the sea while they wait for the boat with the bread."
+    told = [each.text for each in found("Which tall tower was lit?", Document("", f"{rivals} {worse}")).sentences]
+    assert " ".join(told).count("was lit") == 2
+    assert worse not in " ".join(told)
 
 
 def test_only_the_first_sentences_by_words_are_embedded() -> None:

@@ -170,8 +170,11 @@ def _warnings(sources: Iterable[_Source]) -> tuple[str, ...]:
     return tuple(f"{fault}: {', '.join(dict.fromkeys(names))}." for fault, names in hosts.items())
 
 
+RIVAL = 0.9
+"""The largest distance in score from the best sentence at which another one is a rival: either may be the answer."""
+
 CLOSE = 1.2
-"""The largest distance in score from the best sentence at which another one with a further word is also quoted."""
+"""The same for one that adds a word of the question."""
 
 FAR, GAIN = 3.5, 0.25
 """The same for one that adds at least this share of the question's words, in which rarer words weigh more."""
@@ -213,7 +216,8 @@ def find_evidence(
 
     They come from prose, lists and tables, never from headings, code or runs of links. A sentence that points at one
     before it ("It is ...", "Under the deal ...") is quoted together with that one, or another is taken. A further one
-    is quoted only if it adds a word of the question or the kind of thing asked for; none only repeats the question.
+    is quoted only if it scores nearly as well, or adds words of the question or the kind of thing asked for; none only
+    repeats the question.
 
     Args:
         max_characters: the most characters of all sentences together.
@@ -234,8 +238,7 @@ def find_evidence(
         near += [at for at in about if at in ranked.given][:1]
     quotes = _Quotes(question, found, max_characters - (0 if ranked.is_answer else hedge), overhead)
     for at in near:
-        is_close = ranked.scores[at] >= ranked.scores[best] - CLOSE
-        quotes.add(found[at], 0 if is_close else GAIN, has_kind=at in ranked.given)
+        quotes.add(found[at], ranked.scores[best] - ranked.scores[at], has_kind=at in ranked.given)
     if not quotes.runs:  # better a pronoun without its noun than no quote
         quotes.take([found[best]], has_kind=False)
     first, *others = quotes.runs or [[]]
@@ -271,17 +274,17 @@ class _Quotes:
         self._told: frozenset[str] = frozenset()
         self._has_kind = False
 
-    def add(self, one: Candidate, gain: float, *, has_kind: bool) -> None:
-        """Quote a sentence if there is room, and it is the first, or adds the kind asked for or words of the question.
+    def add(self, one: Candidate, distance: float, *, has_kind: bool) -> None:
+        """Quote a sentence if there is room, and it is a rival, or adds the kind asked for or words of the question.
 
-        A word of the headings adds nothing. `gain` is the share of the question's words that it has to add.
+        `distance` in score is that from the best sentence. A word of the headings adds nothing.
         """
         run = self._from_its_noun(one)
         if run is None:
             return
         adds = sum(self._rarity[term] for term in terms_in(self._question, one.own) - self._told)
-        is_enough = adds > 0 and adds >= gain * sum(self._rarity.values())
-        if not self.runs or is_enough or (has_kind and not self._has_kind):
+        is_enough = adds > 0 and (distance <= CLOSE or adds >= GAIN * sum(self._rarity.values()))
+        if distance <= RIVAL or is_enough or (has_kind and not self._has_kind):
             self.take(run, has_kind=has_kind)
 
     def take(self, run: list[Candidate], *, has_kind: bool) -> None:
