@@ -375,6 +375,19 @@ def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path:
     assert len(json.dumps(by_id[5])) < 200
 
 
+async def test_prompts_reach_a_client(connect: Connect) -> None:
+    async with connect() as client:
+        prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
+        filled = await client.get_prompt("fact_check", {"claim": "The {tower} is 330 m tall."})
+        for wrong in (("nope", {}), ("research", {}), ("research", {"topic": " "})):
+            with pytest.raises(MCPError):
+                await client.get_prompt(*wrong)
+    assert set(prompts) == {"research", "fact_check"}
+    assert prompts["research"].arguments is not None
+    assert prompts["research"].arguments[0].required
+    assert "The {tower} is 330 m tall." in filled.messages[0].content.text  # type: ignore[union-attr]
+
+
 def test_an_input_schema_names_required_fields_and_refuses_others() -> None:
     schema = input_schema(SEARCH_WEB)
     assert schema["required"] == ["query"]
