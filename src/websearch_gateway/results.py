@@ -424,8 +424,17 @@ class DocsSearchResponse(_Snake):
     error: ErrorInfo | None = None
 
 
+class DocsOutlineEntry(_Snake):
+    """One section of a page."""
+
+    section_id: str = ""
+    heading_path: tuple[str, ...] = ()
+    url: str = ""
+    tokens: int = 0
+
+
 class DocsReadResponse(_Snake):
-    """The result of `read_docs`: the sections as one text.
+    """The result of `read_docs`: the sections as one text, or the outline.
 
     `truncated`: the text was cut at `maxTokens`. `next_section_id` is null at the end of the page.
     """
@@ -438,6 +447,7 @@ class DocsReadResponse(_Snake):
     section_id: str = ""
     next_section_id: str | None = None
     truncated: bool = False
+    outline: tuple[DocsOutlineEntry, ...] = ()
     fetched_at: str = ""
     warnings: tuple[str, ...] = ()
     error: ErrorInfo | None = None

@@ -32,6 +32,24 @@ async def test_a_page_is_read_from_its_start_to_its_end_by_the_next_id(gateway: 
         assert seen == "\n\n".join(section.strip() for section in SECTIONS)
 
 
+async def test_a_section_has_priority_over_its_neighbours_and_the_next_id_always_advances(
+    gateway: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text("\n\n".join(SECTIONS))
+    async with gateway() as opened:
+        docs = opened.docs
+        site = await docs.add(str(tmp_path), "book", "1", CrawlOptions())
+        await docs.runner.crawl(site.id)
+        page = f"{tmp_path.as_uri()}/a.md"
+        sections = [entry.section_id for entry in (await read_docs(docs, url=page, outline=True)).outline]
+        for place, section in enumerate(sections):
+            own = await read_docs(docs, section_id=section)
+            part = await read_docs(docs, section_id=section, around=3, max_tokens=1_500)
+            assert own.content in part.content
+            assert len(part.content) > len(own.content)
+            assert part.next_section_id is None or sections.index(part.next_section_id) > place
+
+
 async def test_a_url_leads_to_the_section_of_its_anchor_in_any_spelling(gateway: Open, tmp_path: Path) -> None:
     terms = "".join(
         f"<dt id='zoo.z{n}'>zoo.z{n}(x)</dt><dd><p>{'The zebra eats grass. ' * 60}</p></dd>" for n in range(6)

@@ -44,7 +44,7 @@ def test_a_folder_is_added_searched_read_exported_deleted_and_imported(folder, t
     (hit,) = json.loads(ran("search", "zebra", "--json"))["results"]
     assert (hit["site_name"], hit["heading_path"]) == ("book", ["Zebras"])
     assert "grass" in json.loads(ran("read", hit["section_id"], "--json"))["content"]
-    assert json.loads(ran("read", hit["url"], "--json"))["section_id"] == hit["section_id"]
+    assert json.loads(ran("read", hit["url"], "--outline", "--json"))["outline"][0]["section_id"] == hit["section_id"]
     ran("export", "book", str(tmp_path / "book.gz"))
     assert ran("delete", "book") == "Deleted: book 2.\n"
     assert json.loads(ran("search", "zebra", "--json"))["results"] == []

@@ -22,6 +22,7 @@ from websearch_gateway.entrypoints.reply import (
     fit_content,
     fit_docs,
     fit_docs_status,
+    fit_outline,
     fit_passages,
     fit_raw,
     fit_similar,
@@ -44,6 +45,8 @@ from websearch_gateway.results import (
     CitedSpan,
     DocsFailure,
     DocsHit,
+    DocsOutlineEntry,
+    DocsReadResponse,
     DocsSearchResponse,
     DocsSite,
     DocsSites,
@@ -261,6 +264,16 @@ def test_the_best_section_keeps_most_of_its_text() -> None:
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[0] > 500
     assert "5 of 5 sections are cut" in fitted.warnings[0]
+
+
+@given(st.integers(0, 500))
+def test_an_outline_is_cut_after_its_first_entries(count: int) -> None:
+    entries = tuple(DocsOutlineEntry(section_id=str(number), url=URL) for number in range(count))
+    fitted = fit_outline(DocsReadResponse(outline=entries), TOKENS)
+    assert size_of(fitted) <= ROOM
+    assert fitted.outline == entries[: len(fitted.outline)]
+    assert fitted.next_section_id == (str(len(fitted.outline)) if len(fitted.outline) < count else None)
+    assert fitted.truncated == (len(fitted.outline) < count)
 
 
 @pytest.mark.parametrize(("count", "told"), [(3, 0), (500, 1)])

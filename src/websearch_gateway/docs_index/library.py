@@ -54,6 +54,7 @@ from websearch_gateway.ports import Embedder, Reranker
 from websearch_gateway.results import (
     DocsDependency,
     DocsFailure,
+    DocsOutlineEntry,
     DocsReadResponse,
     DocsSearchResponse,
     DocsSite,
@@ -458,6 +459,7 @@ async def _vector(embedder: Embedder, text: str, call: Call | None) -> tuple[Vec
     return None, (f"Searched by words alone: {fault}",)
 
 
+MOST_AROUND = 20
 MOST_PAGE_TOKENS = 100_000
 CUT = "[Cut: the rest of this section needs more maxTokens.]"
 
@@ -470,36 +472,57 @@ async def read_docs(
     section_id: str | None = None,
     url: str | None = None,
     label: str | None = None,
+    around: int = 0,
     max_tokens: int = 4_000,
+    outline: bool = False,
 ) -> DocsReadResponse:
     """Read a section by its id, or a page by its address (from its anchor, if it has one), up to `max_tokens`.
 
+    Of the `around` sections before and after it, those after it come first. With `outline` the page's sections are
+    listed, without their text.
+
     Raises:
         SearchValidationError: neither or both of `section_id` and `url` are given, no indexed section or page has it,
-            or `max_tokens` is out of range.
+            or a number is out of range.
         ForbiddenUrlError: the operator does not allow the page's domain.
     """
     if (section_id is None) == (url is None):
         raise SearchValidationError("Give either sectionId or url.")
-    if not 100 <= max_tokens <= MOST_PAGE_TOKENS:
-        raise SearchValidationError(f"maxTokens must be 100 to {MOST_PAGE_TOKENS}.")
+    if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= MOST_PAGE_TOKENS):
+        raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to {MOST_PAGE_TOKENS}.")
     versions = await select(await library.searchable(), None, None, label, library.runner.workers)
     chunk = await _chunk(library, section_id, url, versions)
     _check_open(library, chunk.url)
     page = await library.store.page_chunks(chunk.page_id)
     version = next(v for v in versions if v.id == chunk.version_id)
-    fitting = _fitting(page[chunk.ordinal : chunk.ordinal + 1 if section_id is not None else None], max_tokens)
-    end = chunk.ordinal + max(1, len(fitting))
-    return DocsReadResponse(
-        content="\n\n".join(one.content for one in fitting) or _cut(chunk, max_tokens),
-        next_section_id=page[end].section_id if end < len(page) else None,
-        truncated=not fitting,
+    response = DocsReadResponse(
         url=chunk.url,
         page_title=chunk.page_title,
         site_name=version.name,
         site_version=version.label,
         section_id=chunk.section_id,
         fetched_at=iso_date(chunk.fetched_at) or "",
+    )
+    if outline:
+        return response.model_copy(update={"outline": tuple(map(_entry, page))})
+    after = page[chunk.ordinal : chunk.ordinal + around + 1 if section_id is not None else None]
+    before = page[max(0, chunk.ordinal - around) : chunk.ordinal]
+    fitting = sorted(_fitting([*after, *before[::-1]], max_tokens), key=lambda one: one.ordinal)
+    end = (fitting[-1] if fitting else chunk).ordinal + 1
+    fields = {
+        "content": "\n\n".join(one.content for one in fitting) or _cut(chunk, max_tokens),
+        "next_section_id": page[end].section_id if end < len(page) else None,
+        "truncated": not fitting,
+    }
+    return response.model_copy(update=fields)
+
+
+def _entry(chunk: Chunk) -> DocsOutlineEntry:
+    return DocsOutlineEntry(
+        section_id=chunk.section_id,
+        heading_path=chunk.heading_path,
+        url=chunk.url,
+        tokens=estimate_tokens(chunk.content),
     )
 
 

@@ -25,6 +25,7 @@ from websearch_gateway.results import (
     CachedAnswer,
     CheckedClaims,
     DocsHit,
+    DocsReadResponse,
     DocsSearchResponse,
     DocsSites,
     DocsSiteStatus,
@@ -290,6 +291,16 @@ def fit_docs(response: DocsSearchResponse, tokens: int) -> DocsSearchResponse:
         "read_docs reads one, and a smaller `limit` leaves more room for each."
     )
     return whole.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, warning))
+
+
+def fit_outline(response: DocsReadResponse, tokens: int) -> DocsReadResponse:
+    """The first entries that fit; `truncated`, and `next_section_id` is the first that is missing."""
+    if not response.outline or size_of(response) <= (room := tokens * BYTES_PER_TOKEN):
+        return response
+    room -= OWN_WARNING + size_of(response.model_copy(update={"outline": ()}))
+    kept = first_fitting(room, response.outline)
+    following = response.outline[len(kept)].section_id
+    return response.model_copy(update={"outline": tuple(kept), "truncated": True, "next_section_id": following})
 
 
 def fit_sites(response: DocsSites, tokens: int) -> DocsSites:

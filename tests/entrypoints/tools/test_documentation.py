@@ -46,6 +46,7 @@ async def test_whatever_is_asked_fits_and_reading_on_reaches_the_end(gateway: Op
         await opened.docs.runner.crawl(site.id)
         found = await told(opened, "search_docs", query="zebra grass", limit=50, maxTokens=50_000)
         url = found.results[0].url.partition("#")[0]
+        await told(opened, "read_docs", url=url, outline=True)
         part = await told(opened, "read_docs", url=url, maxTokens=50_000)
         assert len(part.content.encode()) > ROOM // 3
         seen = part.content
@@ -103,15 +104,15 @@ async def test_a_number_above_its_limit_becomes_the_limit_with_a_warning(gateway
             no_progress,
         )
         section = found.results[0].section_id
-        read = BY_NAME["read_docs"].parse({"sectionId": section, "maxTokens": 10**6})
+        read = BY_NAME["read_docs"].parse({"sectionId": section, "around": 21, "maxTokens": 10**6})
         part = await BY_NAME["read_docs"].call(opened, read, LOCAL, no_progress)
         for wrong in ({"limit": 0}, {"limit": -1}, {"maxTokens": 99}):
             with pytest.raises(SearchValidationError):
                 await told(opened, "search_docs", query="zebra", **wrong)
         with pytest.raises(SearchValidationError):
-            await told(opened, "read_docs", sectionId=section, maxTokens=99)
+            await told(opened, "read_docs", sectionId=section, around=-1)
     assert found.warnings == ("`limit` is at most 50: 50 is used.", "`maxTokens` is at most 50000: 50000 is used.")
-    assert part.warnings == ("`maxTokens` is at most 100000: 100000 is used.",)
+    assert part.warnings == ("`around` is at most 20: 20 is used.", "`maxTokens` is at most 100000: 100000 is used.")
     assert "grass" in part.content
 
 

@@ -106,7 +106,9 @@ def search(
 def read(
     place: Annotated[str, typer.Argument(metavar="SECTION|URL", help="A section id, or the address of a page.")],
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
+    around: Annotated[int, typer.Option(help="Sections before and after it (0-20).")] = 0,
     max_tokens: Annotated[int, typer.Option(help="The most tokens.")] = 4_000,
+    outline: Annotated[bool, typer.Option("--outline", help="List the sections of the page.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -116,8 +118,16 @@ def read(
     async def look(gateway: Gateway) -> DocsReadResponse:
         from websearch_gateway.docs_index.library import read_docs
 
-        named = {"url" if "://" in place else "section_id": place}
-        return await read_docs(gateway.docs, **named, label=version, max_tokens=max_tokens)
+        is_url = "://" in place
+        return await read_docs(
+            gateway.docs,
+            section_id=None if is_url else place,
+            url=place if is_url else None,
+            label=version,
+            around=around,
+            max_tokens=max_tokens,
+            outline=outline,
+        )
 
     _within(look, show_section, as_json, config)
 

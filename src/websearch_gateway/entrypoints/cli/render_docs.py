@@ -90,11 +90,14 @@ def show_hits(result: DocsSearchResponse) -> None:
 
 
 def show_section(result: DocsReadResponse) -> None:
-    """Where it is, and its text."""
+    """Where it is, and its text or the outline."""
     console = Console()
     console.print(Text(f"{result.page_title}  {result.site_name} {result.site_version}", style="bold"))
     console.print(Text(result.url, style="cyan"))
-    console.print(Text(result.content), soft_wrap=True)
+    for entry in result.outline:
+        console.print(Text(f"{entry.section_id}  {entry.tokens:>5}  {' > '.join(entry.heading_path)}"))
+    if result.content:
+        console.print(Text(result.content), soft_wrap=True)
     if result.next_section_id:
         console.print(Text(f"Read on: websearch-gateway docs read {result.next_section_id}", style="dim"))
 

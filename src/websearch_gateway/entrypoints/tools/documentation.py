@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import StrictFloat, StrictInt, StrictStr
+from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.reply import (
     BYTES_PER_TOKEN,
     MARKS,
     fit_docs,
     fit_docs_status,
+    fit_outline,
     fit_sites,
     fresh_nonce,
     marked,
@@ -75,7 +76,9 @@ class ReadDocsArguments(Arguments):
     section_id: Annotated[StrictStr | None, declared("The `section_id` of search_docs; or give `url`.")] = None
     url: Annotated[StrictStr | None, declared("The URL of an indexed page.")] = None
     version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
+    around: Annotated[StrictInt, declared("Sections before and after.", minimum=0, maximum=20)] = 0
     max_tokens: Annotated[StrictInt, declared("At most.", minimum=100, maximum=100_000)] = 4_000
+    outline: Annotated[StrictBool, declared("true: list the page's sections.")] = False
 
 
 class NoDocsArguments(Arguments):
@@ -128,18 +131,26 @@ async def _search(gateway: Gateway, given: SearchDocsArguments, caller: Caller, 
 
 async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: Progress) -> DocsReadResponse:
     """Text that is too large for the reply is read again with fewer tokens, so that it ends where a section does."""
-    from websearch_gateway.docs_index.library import MOST_PAGE_TOKENS, read_docs
+    from websearch_gateway.docs_index.library import MOST_AROUND, MOST_PAGE_TOKENS, read_docs
 
     most = reply_tokens(gateway, caller)
+    around, fewer = up_to(("around",), given.around, MOST_AROUND) if given.around else (0, ())
     max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_PAGE_TOKENS)
     while True:
-        place = {"section_id": given.section_id, "url": given.url}
-        found = await read_docs(gateway.docs, **place, label=given.version, max_tokens=max_tokens)
-        found = found.model_copy(update={"warnings": shorter})
+        found = await read_docs(
+            gateway.docs,
+            section_id=given.section_id,
+            url=given.url,
+            label=given.version,
+            around=around,
+            max_tokens=max_tokens,
+            outline=given.outline,
+        )
+        found = fit_outline(found.model_copy(update={"warnings": (*fewer, *shorter)}), most)
         size, room = size_of(found), most * BYTES_PER_TOKEN - MARKS
         if size <= room or max_tokens == LEAST_TOKENS:
             await gateway.reading.provenance.remember(found, caller)
-            return marked(found, "content", fresh_nonce())
+            return marked(found, "content", fresh_nonce()) if found.content else found
         max_tokens = max(LEAST_TOKENS, min(max_tokens, size // BYTES_PER_TOKEN) * room // size * 9 // 10)
 
 
@@ -241,7 +252,7 @@ DOCS: tuple[Tool, ...] = (
         name="read_docs",
         toolset="docs",
         title="Read documentation",
-        description="Read a section that search_docs found, or an indexed page by its URL.",
+        description="Read a section that search_docs found, its neighbours, or the outline of a page.",
         arguments=ReadDocsArguments,
         result=DocsReadResponse,
         run=_timed(_read),
