@@ -54,13 +54,19 @@ def test_a_country_is_found_by_its_english_name(name: str, code: str) -> None:
     assert country_code(name) == code
 
 
-@pytest.mark.parametrize(("text", "code"), [("EN", "en"), (" pt-BR ", "pt"), ("zh_Hans", "zh")])
-def test_a_language_is_found_by_its_code_or_tag(text: str, code: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        *[("German", "de"), ("EN", "en"), (" pt-BR ", "pt"), ("zh_Hans", "zh"), ("Farsi", "fa"), ("bokmål", "nb")],
+        *[("traditional  chinese", "zh"), ("Brazilian Portuguese", "pt"), ("Scottish Gaelic", "gd")],
+    ],
+)
+def test_a_language_is_found_by_its_code_name_or_tag(text: str, code: str) -> None:
     assert language_code(text) == code
 
 
-@pytest.mark.parametrize("text", ["", "xx", "eng", "German"])
-def test_a_name_has_no_language_code(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "xx", "eng", "Klingon", "Deutsch"])
+def test_a_name_that_is_not_an_english_one_has_no_language_code(text: str) -> None:
     assert language_code(text) is None
 
 

@@ -14,7 +14,7 @@ ignored, and `_` matches a space.
 
 The codes of countries (ISO 3166-1, with their English names) and languages (ISO 639-1) are those assigned in November
 2026. They are listed here because every query is checked against them, and a library would need 6 MB and 0.1 s for
-that. A test compares them with Babel's.
+that. A test compares them with Babel's, which is loaded only for the English name of a language.
 """
 
 from __future__ import annotations
@@ -480,10 +480,26 @@ def country_name(code: str) -> str:
     return _NAMES_OF_COUNTRIES[code][0].lower()
 
 
+_OTHER_LANGUAGES = """
+bengali bn; bokmål nb; castilian es; farsi fa; frisian fy; gaelic gd; mandarin zh; maori mi; nynorsk nn; oriya or;
+sami se; sinhalese si; uighur ug
+"""
+
+
 def language_code(text: str) -> str | None:
-    """The ISO 639-1 code in a language's code or tag (`de-AT`), in any case; None if it is neither."""
-    code = text.strip().lower().replace("_", "-").partition("-")[0]
-    return code if code in LANGUAGES else None
+    """The ISO 639-1 code of a language's code, English name or tag (`de-AT`), in any case; None if it is neither."""
+    name = " ".join(text.lower().split())
+    code = name.replace("_", "-").partition("-")[0]
+    return code if code in LANGUAGES else _codes_of_languages().get(name)
+
+
+@functools.cache
+def _codes_of_languages() -> Mapping[str, str]:
+    from babel import Locale
+
+    names = {name.lower(): code.partition("_")[0] for code, name in Locale("en").languages.items()}
+    others = dict(row.split() for row in _OTHER_LANGUAGES.split(";"))
+    return {name: code for name, code in (names | others).items() if code in LANGUAGES}
 
 
 @functools.cache

@@ -117,7 +117,7 @@ async def test_what_is_unacceptable_is_said_and_asked_of_nobody(connect: Connect
 async def test_what_can_mean_only_one_thing_is_understood(connect: Connect) -> None:
     async with connect(TOOLSETS="answer,search,read,cache") as client:
         answer = structured(await client.call_tool("search_web", {**ESPRESSO, "maxResults": 20, "region": "UK"}))
-        found = structured(await client.call_tool("web_search", {**ESPRESSO, "num_results": 99, "language": "de-AT"}))
+        found = structured(await client.call_tool("web_search", {**ESPRESSO, "num_results": 99, "language": "German"}))
         raw = structured(await client.call_tool("web_search_raw", {**ESPRESSO, "resultsPerQuery": 200}))
         similar = structured(await client.call_tool("search_similar", {**ESPRESSO, "limit": 30}))
     assert answer["filters"]["region"]["requested"] == "GB"
