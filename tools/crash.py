@@ -96,6 +96,7 @@ async def examine(path: Path, acknowledged: dict[str, list[int]], losses: Losses
     await state.close()
     losses.kills += len(acknowledged)
     losses.acknowledged += sum(map(len, acknowledged.values()))
+    losses.damaged += len(list(path.parent.glob("*.corrupt-*")))
 
 
 def main(kills: int) -> Losses:

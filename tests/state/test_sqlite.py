@@ -140,27 +140,73 @@ class TestLocks:
 
 
 class TestDamage:
-    async def test_a_damaged_file_is_named_and_left_as_it_is(self, path):
+    async def test_a_file_that_is_not_a_database_is_moved_aside(self, path, caplog):
         path.write_bytes(b"not a database, " * 1000)
         state = SqliteState(path)
-        for _ in range(2):
-            with pytest.raises(StateUnavailable, match="it is damaged"):
-                await state.add("n")
+        assert await state.add("n") == 1
+        assert path.with_name("state.db.corrupt-1").read_bytes().startswith(b"not a database")
+        assert [record.levelname for record in caplog.records] == ["WARNING"]
         await state.close()
-        assert path.read_bytes() == b"not a database, " * 1000
 
-    async def test_damage_found_later_is_named_too(self, path):
+    async def test_the_next_damaged_file_does_not_overwrite_the_first(self, path):
+        for _ in range(2):
+            path.write_bytes(b"not a database, " * 1000)
+            state = SqliteState(path)
+            await state.add("n")
+            await state.close()
+        assert sorted(file.name for file in path.parent.glob("*.corrupt-*")) == [
+            "state.db.corrupt-1",
+            "state.db.corrupt-2",
+        ]
+
+    async def test_damage_found_later_fails_one_call(self, path):
         state = SqliteState(path)
         for number in range(200):
             await state.put(f"k/{number}", b"v" * 1000)
         await state.close()
+        size = path.stat().st_size
         with path.open("r+b") as file:
             file.seek(8192)
-            file.write(os.urandom(path.stat().st_size - 8192))
+            file.write(os.urandom(size - 8192))
         state = SqliteState(path)
-        with pytest.raises(StateUnavailable, match="it is damaged"):
+        with pytest.raises(StateUnavailable, match="SQLITE_CORRUPT"):
             await state.put("k/7", b"new")
+        await state.put("k/7", b"new")
+        assert await state.get("k/7") == b"new"
+        assert path.with_name("state.db.corrupt-1").stat().st_size == size
         await state.close()
+
+    async def test_processes_that_open_a_damaged_file_at_once_agree_on_one_new_file(self, path):
+        path.write_bytes(b"not a database, " * 1000)
+        states = [SqliteState(path) for _ in range(8)]
+        counts = await asyncio.gather(*(state.add("n") for state in states))
+        assert sorted(counts) == list(range(1, 9))
+        await asyncio.gather(*(state.close() for state in states))
+
+    async def test_the_second_process_to_find_the_damage_keeps_the_new_file(self, path):
+        first, second = await damaged_pair(path)
+        for state in (first, second):
+            with pytest.raises(StateUnavailable, match="SQLITE_CORRUPT"):
+                await state.put("k/7", b"new")
+            await state.add("n")
+        assert await second.get("n") == b"2"
+        assert not path.with_name("state.db.corrupt-2").exists()
+        await asyncio.gather(first.close(), second.close())
+
+
+async def damaged_pair(path) -> list[SqliteState]:
+    """Two states that opened a file, as two processes would, before either found out that it is damaged."""
+    writer = SqliteState(path)
+    for number in range(200):
+        await writer.put(f"k/{number}", b"v" * 1000)
+    await writer.close()
+    with path.open("r+b") as file:
+        file.seek(8192)
+        file.write(os.urandom(path.stat().st_size - 8192))
+    states = [SqliteState(path), SqliteState(path)]
+    for state in states:
+        await state._read("PRAGMA user_version", {})
+    return states
 
 
 class TestForeignRows:

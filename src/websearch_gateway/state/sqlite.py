@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
+import logging
 import math
 import queue
 import threading
@@ -40,6 +42,8 @@ MIGRATIONS = (
 UNUSABLE_FILE = "unusable_file"
 """`details["reason"]` of an error that stays as long as the file or its disk is as it is."""
 
+_log = logging.getLogger(__name__)
+
 
 def unusable(error: sqlite3.Error | OSError) -> StateUnavailable:
     """The error for a file that cannot be used: on a full or read-only disk, in a folder of somebody else."""
@@ -51,8 +55,6 @@ def unusable(error: sqlite3.Error | OSError) -> StateUnavailable:
         sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
         sqlite3.SQLITE_PERM: "it cannot be opened",
         sqlite3.SQLITE_IOERR: "its disk fails",
-        sqlite3.SQLITE_CORRUPT: "it is damaged; move it away",
-        sqlite3.SQLITE_NOTADB: "it is damaged; move it away",
     }
     if isinstance(error, FileExistsError | FileNotFoundError | NotADirectoryError):
         reason = "its folder cannot be made"
@@ -97,7 +99,8 @@ _ROWS_PER_PAGE = 32
 class SqliteState(State):
     """A State in the file at `path`. The first verb opens it.
 
-    At any problem with the file (locked, read-only, full, damaged) the verb raises StateUnavailable.
+    A damaged file is set aside and a new one begins. At any other problem with the file (locked, read-only, full) the
+    verb raises StateUnavailable.
 
     Args:
         path: the file, relative to the working folder; `~` is the home folder.
@@ -238,6 +241,8 @@ class SqliteThread:
         self._path = path
         self._timeout_seconds = timeout_seconds
         self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None  # of the file that was opened last: device and inode
+        self._damaged = False
         self._cooldown_seconds = cooldown_seconds
         self._cooldown_until = 0.0
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
@@ -317,7 +322,7 @@ class SqliteThread:
         return time.monotonic() < self._cooldown_until
 
     def _translated(self, error: Exception) -> Exception:
-        """The error for the caller. Remembers a lock timeout for the next verb."""
+        """The error for the caller. Remembers a lock timeout or damage for the next verb."""
         import sqlite3
 
         if not isinstance(error, (sqlite3.Error, OSError)):
@@ -325,31 +330,60 @@ class SqliteThread:
         if isinstance(error, sqlite3.Error) and is_locked(error):
             self._cooldown_until = time.monotonic() + self._cooldown_seconds
         if isinstance(error, sqlite3.Error) and is_damaged(error):
-            self._disconnect()  # perhaps another file is there next time
+            self._disconnect()
+            self._damaged = True
         unavailable = unusable(error)
         unavailable.__cause__ = error
         return unavailable
 
     def _connected(self) -> sqlite3.Connection:
-        """The open connection; the first call opens it.
+        """The open connection; the first call opens it. Sets a damaged file aside and begins a new one.
 
         Raises:
             sqlite3.Error: the file cannot be opened.
-            OSError: the folder or the file cannot be created.
+            OSError: the folder or the file cannot be created or moved.
             StateUnavailable: a newer version of the gateway wrote the file.
         """
+        import sqlite3
+
         if self._connection is None:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._opening_alone():
-                connection = opened(created(self._path), self._timeout_seconds)
+                if self._damaged:
+                    self._set_aside()
                 try:
-                    too_new = "The state file was written by a newer version of the gateway."
-                    migrate(connection, MIGRATIONS, StateUnavailable(too_new, details={"reason": UNUSABLE_FILE}))
-                except BaseException:
-                    connection.close()
-                    raise
-            self._connection = connection
+                    self._connection = self._open()
+                except sqlite3.DatabaseError as error:
+                    if not is_damaged(error):
+                        raise
+                    self._set_aside()
+                    self._connection = self._open()
         return self._connection
+
+    def _open(self) -> sqlite3.Connection:
+        self._identity = _identity(created(self._path))
+        connection = opened(self._path, self._timeout_seconds)
+        try:
+            too_new = "The state file was written by a newer version of the gateway."
+            migrate(connection, MIGRATIONS, StateUnavailable(too_new, details={"reason": UNUSABLE_FILE}))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set_aside(self) -> None:
+        """Move the damaged file away, unless another process was faster and this is its new file."""
+        if self._identity and _identity(self._path) == self._identity:
+            number = next(n for n in itertools.count(1) if not self._beside(f".corrupt-{n}").exists())
+            # The write-ahead log goes first: a new file must never see the old log.
+            for suffix in ("-wal", "-shm", ""):
+                with contextlib.suppress(FileNotFoundError):
+                    self._beside(suffix).rename(self._beside(f".corrupt-{number}{suffix}"))
+            _log.warning("The state file was damaged. It is now *.corrupt-%d, and a new file replaces it.", number)
+        self._damaged = False
+
+    def _beside(self, suffix: str) -> Path:
+        return self._path.with_name(self._path.name + suffix)
 
     def _disconnect(self) -> None:
         if self._connection is not None:
@@ -360,15 +394,22 @@ class SqliteThread:
     def _opening_alone(self) -> Iterator[None]:
         """Keep other processes from opening the file.
 
-        SQLite's own locks do not cover the switch to WAL. This lock is on an empty database beside the file, so the
-        system releases it when a process dies.
+        SQLite's own locks cover neither the switch to WAL nor a rename. This lock is on an empty database beside the
+        file, so the system releases it when a process dies.
         """
         import sqlite3
 
-        beside = self._path.with_name(f"{self._path.name}.lock")
-        with contextlib.closing(sqlite3.connect(created(beside), timeout=self._timeout_seconds)) as lock:
+        beside = created(self._beside(".lock"))
+        with contextlib.closing(sqlite3.connect(beside, timeout=self._timeout_seconds)) as lock:
             lock.execute("BEGIN EXCLUSIVE")
             yield
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    with contextlib.suppress(FileNotFoundError):
+        status = path.stat()
+        return status.st_dev, status.st_ino
+    return None
 
 
 def _deliver(jobs: Sequence[_Job], outcomes: Sequence[Any]) -> None:
