@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings import Settings, config_path, load_settings
+from websearch_gateway.settings import MOST_FILE_BYTES, Settings, config_path, load_settings
 from websearch_gateway.settings.groups import BUILT_IN_ROUTES, TOOLSETS
 from websearch_gateway.text import query
 
@@ -75,9 +76,10 @@ def test_the_error_lists_unknown_names_in_the_file_without_their_values(file: Pa
         b"\xff\xfe",
         b"a = " + b"[" * 5_000,
         b"a = " + b"9" * 5_000,
+        b"#" * (MOST_FILE_BYTES + 1),
         None,
     ],
-    ids=["no quotes", "cut short", "no text", "nested deeply", "a long number", "a folder"],
+    ids=["no quotes", "cut short", "no text", "nested deeply", "a long number", "a large file", "a folder"],
 )
 def test_the_error_names_an_unreadable_file_without_its_content(file: Path, content: bytes | None) -> None:
     file.mkdir() if content is None else file.write_bytes(content)
@@ -85,6 +87,13 @@ def test_the_error_names_an_unreadable_file_without_its_content(file: Path, cont
     assert message.startswith(f"The settings file {file} cannot be read")
     assert "do-not-show" not in message
     assert len(message.splitlines()) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
+def test_a_settings_file_without_an_end_is_refused(file: Path) -> None:
+    os.mkfifo(file)
+    for path in (file, Path("/dev/zero"), Path("/dev/null")):
+        assert refusal(path) == f"The settings file {path} cannot be read: it is not a regular file."
 
 
 def test_names_of_a_file_cannot_reach_the_terminal_as_commands(file: Path) -> None:

@@ -11,6 +11,7 @@ docs/adding-a-provider.md say what belongs in it. All other settings are in `gro
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -244,6 +245,8 @@ __all__ = [
     "load_settings",
 ]
 
+MOST_FILE_BYTES = 1_000_000
+"""Of the settings file."""
 _INDEX_VARIABLE = re.compile(
     r"(?:PIP|UV|PDM|PIPENV)_(?:EXTRA_|DEFAULT_)?(?:INDEX|FIND_LINKS|PYPI)(?:_URL|_MIRROR)?"
     r"|(?:PIP|UV|PDM)_CONFIG_FILE|NPM_CONFIG_(?:REGISTRY|(?:USER|GLOBAL)CONFIG)|YARN_(?:NPM_)?REGISTRY(?:_SERVER)?"
@@ -335,7 +338,7 @@ def config_path(explicit: Path | None = None) -> Path:
 def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     """The values in the file. Without `required` the file may be missing, or belong to somebody else."""
     try:
-        values = tomllib.loads(path.read_text("utf-8"))
+        values = tomllib.loads(_bytes_of(path).decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         if required:
             raise SearchNotConfiguredError(f"The settings file {path} does not exist.") from None
@@ -351,6 +354,21 @@ def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     if unknown := sorted(set(values) - set(Settings.model_fields)):
         raise SearchNotConfiguredError(f"The settings file {path} has unknown names: {shown(', '.join(unknown))}.")
     return values
+
+
+def _bytes_of(path: Path) -> bytes:
+    """The content of a file, never of a pipe or a device, which may have no end.
+
+    Raises:
+        OSError, ValueError: there is none, it is no regular file, or it is too large.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    with path.open("rb") as file:
+        content = file.read(MOST_FILE_BYTES + 1)
+    if len(content) > MOST_FILE_BYTES:
+        raise ValueError(f"it has more than {MOST_FILE_BYTES:,} bytes")
+    return content
 
 
 def _is_secret(name: str, value: Any) -> bool:
