@@ -667,13 +667,18 @@ class ServerStats(WireModel):
 class MigrateResult(WireModel):
     """The result of `cache_migrate`.
 
-    `copied` counts entries that were read back from the target, `left_out` those that expired during the run or are too
-    large for it.
+    `copied` counts values, read back from the target, and `counters` counters; `already_there` counters that the target
+    had already, `expired` entries that expired during the run, `left_out` values too large for the target. `resumed`:
+    an earlier run was interrupted, and the entries that it copied are not counted again.
     """
 
     target: str = ""
     copied: int = 0
+    counters: int = 0
+    already_there: int = 0
+    expired: int = 0
     left_out: int = 0
+    resumed: bool = False
     error: ErrorInfo | None = None
 
 

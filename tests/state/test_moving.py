@@ -11,10 +11,11 @@ async def test_a_tour_through_all_backends_changes_nothing(sqlite_url, postgresq
     await state.put("cache/exact/a", bytes(range(256)), ttl=600)
     await state.put("page/b", b"x" * 800_000)
     await state.put("page/c", b"")
+    await state.add("ledger/n", -5, ttl=600)
     expected = [entry async for entry in state.entries("")]
     for url in (sqlite_url, postgresql_url, firestore_url, f"sqlite:///{tmp_path / 'last.db'}"):
-        result = await Migration(state, "here", open_state, tmp_path).migrate(url)
-        assert (result.copied, result.left_out) == (3, 0)
+        result = await Migration(state, "here", open_state, tmp_path).migrate(url, counters=True)
+        assert (result.copied, result.counters, result.left_out) == (3, 1, 0)
         await state.close()
         state = open_state(url)
     found = [entry async for entry in state.entries("")]

@@ -71,10 +71,10 @@ async def test_the_command_copies_and_counts(environment: dict[str, str], tmp_pa
     target = f"sqlite:///{tmp_path / 'target.db'}"
     done = run(environment, target)
     assert (done.returncode, done.stdout, done.stderr) == (0, "3 entries copied to sqlite\n", "")
-    result = json.loads(run(environment, "-", "--json", text=f"{target}\n").stdout)
-    assert (result["copied"], result["leftOut"]) == (3, 0)
+    result = json.loads(run(environment, "-", "--counters", "--json", text=f"{target}\n").stdout)
+    assert (result["copied"], result["counters"]) == (3, 1)
     state = open_state(target)
-    assert [key async for key, _ in state.scan("")] == ["cache/a", "cache/b", "cache/c"]
+    assert [key async for key, _ in state.scan("")] == ["cache/a", "cache/b", "cache/c", "ledger/n"]
     await state.close()
 
 

@@ -235,11 +235,12 @@ def migrate(
     target: Annotated[
         str, typer.Argument(help="A STATE_URL; `-` reads it from stdin, since it may contain a password.")
     ],
+    counters: Annotated[bool, typer.Option(help="Copy the counts of limits and costs too.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Copy the cache to another backend."""
+    """Copy the cache to another backend. After an interruption, run it again to resume."""
     from websearch_gateway.entrypoints.cli.render import show_migration
 
     target = sys.stdin.readline() if target == "-" else target
-    ask(lambda gateway, _: gateway.migration.migrate(target), show_migration, as_json, config)
+    ask(lambda gateway, _: gateway.migration.migrate(target, counters=counters), show_migration, as_json, config)

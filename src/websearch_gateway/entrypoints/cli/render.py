@@ -95,9 +95,16 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
 
 
 def show_migration(result: MigrateResult) -> None:
-    """One line: what was copied."""
-    left_out = f", {result.left_out} left out" if result.left_out else ""
-    Console().print(Text(f"{result.copied} entries copied to {result.target}{left_out}"))
+    """One line: what was copied, and what was not."""
+    counted = {
+        "counters": result.counters,
+        "already in the target": result.already_there,
+        "expired": result.expired,
+        "left out": result.left_out,
+    }
+    others = "".join(f", {number} {what}" for what, number in counted.items() if number)
+    began = " (resumed an interrupted run)" if result.resumed else ""
+    Console().print(Text(f"{result.copied} entries copied to {result.target}{others}{began}"))
 
 
 def show_settings(settings: dict[str, Any]) -> None:
