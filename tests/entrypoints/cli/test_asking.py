@@ -36,6 +36,15 @@ def test_a_pipe_gets_the_markdown_as_it_is(environment: dict[str, str], sandbox:
     assert read({**environment, "COLUMNS": "40"}, url).stdout == whole + "\n"
 
 
+def test_several_pages_come_in_one_call(environment: dict[str, str], sandbox: Sandbox) -> None:
+    good, gone = f"{sandbox.url}/pages/tides-explained", f"{sandbox.url}/pages/special/not-found"
+    done = read(environment, good, gone)
+    assert done.returncode == 0
+    assert f"<!-- {good} -->" in done.stdout
+    assert done.stderr.startswith(f"{gone}: FETCH: ")
+    assert read(environment, good, gone, "--query", "tides").returncode == 2
+
+
 def test_queries_show_their_passages_with_scores(environment: dict[str, str], sandbox: Sandbox) -> None:
     url = f"{sandbox.url}/pages/tides-explained"
     done = read(environment, url, "--query", "What are spring tides?", "--query", "penicillin", "--max-results", "1")

@@ -26,7 +26,7 @@ from websearch_gateway.models import (
     WebSearchRequest,
     arguments_in,
 )
-from websearch_gateway.results import WireModel
+from websearch_gateway.results import PageContent, WireModel
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
@@ -180,8 +180,11 @@ def check(
     ask(lambda gateway, tell: gateway.check_claims(asked, DIRECT, tell), show_claims, as_json, config)
 
 
+MOST_URLS = 10
+
+
 def read(
-    url: Annotated[str, typer.Argument(metavar="URL", help="An http(s) URL.")],
+    urls: Annotated[list[str], typer.Argument(metavar="URL...", help=f"Up to {MOST_URLS} http(s) URLs.")],
     query: Annotated[list[str] | None, typer.Option(help="Show the passages that answer this (repeatable).")] = None,
     max_results: Annotated[int, typer.Option("--max-results", "-n", help="The most passages per query (1-50).")] = 8,
     offset: Annotated[int, typer.Option(help="The character to begin at, without --query.")] = 0,
@@ -192,15 +195,29 @@ def read(
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Read a page as Markdown, or find its passages that answer questions. A pipe gets the Markdown as it is."""
-    from websearch_gateway.entrypoints.cli.render import show_page
+    """Read pages as Markdown, or find the passages of one that answer questions. A pipe gets the Markdown as it is."""
+    from websearch_gateway.entrypoints.cli.render import show_page, show_pages
 
-    if query:
-        wanted = PassagesRequest(url, tuple(query), refresh, max_results, True)
+    if len(urls) > 1:
+        if query or offset or refresh:
+            raise typer.BadParameter("--query, --offset and --refresh work with one URL only.")
+        if len(urls) > MOST_URLS:
+            raise typer.BadParameter(f"At most {MOST_URLS} URLs.")
+        pages = ask(lambda gateway, tell: _each(gateway, urls, max_chars, tell), show_pages, as_json, config)
+        if all(page.error is not None for page in pages.pages):
+            raise typer.Exit(1)
+    elif query:
+        wanted = PassagesRequest(urls[0], tuple(query), refresh, max_results, True)
         ask(lambda gateway, _: gateway.reading.passages(wanted), show_page, as_json, config)
     else:
-        window = ContentRequest(url, offset, max_chars, refresh)
+        window = ContentRequest(urls[0], offset, max_chars, refresh)
         ask(lambda gateway, _: gateway.reading.content(window), show_page, as_json, config)
+
+
+async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progress) -> PageContent:
+    from websearch_gateway.entrypoints.reply import read_each, windows
+
+    return PageContent(pages=windows(await read_each(gateway, urls, DIRECT, max_chars, tell)))
 
 
 def ask(

@@ -331,6 +331,18 @@ def show_page(page: PageContent | PagePassages, console: Console | None = None) 
     _warn(page.warnings, console)
 
 
+def show_pages(read: PageContent) -> None:
+    """Several pages, one after another. stderr lists those that cannot be read."""
+    console = Console()
+    for page in read.pages:
+        if page.error is not None:
+            typer.echo(f"{page.url}: {page.error.code}: {page.error.message}", err=True)
+        elif console.is_terminal:
+            _show_text(PageContent(**page.model_dump()), console)
+        else:
+            typer.echo(f"<!-- {page.url.replace('--', '%2D%2D')} -->\n\n{page.page_content}\n")
+
+
 def _more(page: PageContent) -> tuple[str, ...]:
     if page.next_offset is None:
         return ()
