@@ -383,6 +383,17 @@ async def test_a_key_is_taken_from_either_header(door: Door) -> None:
         assert (await http.get("/", headers={"X-API-Key": ALICE})).status_code == 403
 
 
+async def test_a_browser_without_a_key_gets_a_page_that_says_what_to_do(door: Door) -> None:
+    async with door(**KEYS) as http:
+        page = await http.get("/", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+        program = await http.get("/", headers={"Accept": "*/*"})
+    assert (page.status_code, program.status_code) == (401, 401)
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "A token is needed" in page.text
+    assert page.headers["www-authenticate"] == program.headers["www-authenticate"]
+    assert program.json()["error"]["code"] == "AUTH"
+
+
 def test_settings_show_no_digest() -> None:
     settings = Settings(**KEYS)
     assert digest(ALICE) not in repr(settings) + str(settings.shown())

@@ -27,7 +27,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
+from websearch_gateway.entrypoints.http.replies import failure, json_reply, page_reply, refusal, sign_in_page
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller
 from websearch_gateway.settings import Settings
@@ -326,8 +326,10 @@ class Authentication:
                 if row is not None and row.key_in_body:
                     scope[VERIFY] = self._verifier.verify  # the endpoint verifies the token in the body
                     return None
-                # RFC 6750 section 3.1: no error code without credentials.
-                return refusal(401, "AUTH", HOW_TO_PROVE, self._bearer(scope, {}))
+                challenge = self._bearer(scope, {})  # RFC 6750 section 3.1: no error code without credentials
+                if wants_page(scope):
+                    return page_reply(sign_in_page(HOW_TO_PROVE), 401, challenge)
+                return refusal(401, "AUTH", HOW_TO_PROVE, challenge)
             scope["caller"] = await self._verifier.verify(token)
         except InvalidToken as invalid:
             return self._not_accepted(scope, invalid)
@@ -349,6 +351,12 @@ class Authentication:
         where = {"resource_metadata": f"{_base_url(scope, self._public_url)}{METADATA}/mcp"}
         fields = ", ".join(f'{name}="{value}"' for name, value in {**parameters, **where}.items())
         return {"WWW-Authenticate": f"Bearer {fields}"}
+
+
+def wants_page(scope: Scope) -> bool:
+    """Whether a browser asks for a page: programs accept anything, or JSON."""
+    accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+    return scope["method"] == "GET" and accept.startswith(b"text/html,")
 
 
 def token_of(scope: Scope, *, basic: bool = False) -> str | None:

@@ -147,6 +147,16 @@ def page_reply(page: str, status: int = 200, headers: dict[str, str] | None = No
     return Response(page, status, kept, media_type="text/html")
 
 
+def sign_in_page(how: str) -> str:
+    """A page that says how to send a token; browsers cannot do it by themselves."""
+    title = "A token is needed"
+    text = "A browser cannot send it by itself: use a program, or a reverse proxy that adds the header for you."
+    links = tag("p", tag("a", "HTTP API", href="/openapi.json"), " · ", tag("a", "health", href="/healthz"))
+    header = tag("header", tag("p", "websearch-gateway", class_="name"), tag("h1", title))
+    body = tag("main", tag("section", tag("p", how), tag("p", text), links))
+    return document(f"{title} · websearch-gateway", header, body)
+
+
 class Html(str):
     """Text that is HTML already."""
 
