@@ -466,9 +466,9 @@ async def test_no_results_say_which_filter_emptied_them(connect: Connect) -> Non
         domains = await client.call_tool("web_search", elsewhere)
         late = await client.call_tool("web_search", {"query": "tides", "page": 10})
         raw = await client.call_tool("web_search_raw", {"query": "xyzzyx qwertzuiop"})
-    assert "the last 7 days. Try others" in text_of(news)
+    assert 'the last 7 days (usual for news). Try `freshness` "month" or "year"' in text_of(news)
     assert text_of(news).endswith("\n\nNo results.")
-    assert "only example.org. Try others" in text_of(domains)
+    assert "only example.org. Try other `includeDomains`" in text_of(domains)
     assert "`page` is beyond the last result" in text_of(late)
     assert "xyzzyx qwertzuiop: Nothing was found: try fewer or other words." in text_of(raw)
 

@@ -125,11 +125,12 @@ def test_the_number_of_sources_is_bounded() -> None:
     assert len(response.sources) == MAX_SOURCES
 
 
-def test_an_answer_that_found_nothing_says_which_filters_there_were() -> None:
+def test_an_answer_that_found_nothing_says_which_filters_there_were_and_what_to_try() -> None:
     query = SearchQuery("q", freshness_hours=24, include_domains=("example.org",))
     assert settled("I found nothing.", query=query).warnings == (
         "The answer names no source.",
-        "Nothing was found with these filters: the last 1 day; only example.org. Try others, or other words.",
+        "Nothing was found with these filters: the last 1 day; only example.org. Try a larger `freshnessHours` "
+        "or none, other `includeDomains`, or other words.",
     )
     assert len(settled("I know it.", query=query, sources=(Source(TOWER),)).warnings) == 1
 

@@ -57,16 +57,16 @@ def test_a_host_cannot_write_markdown() -> None:
         (SearchQuery("q"), "Nothing was found: try fewer or other words."),
         (
             SearchQuery("q", freshness_hours=168, topic="news"),
-            "Nothing was found with these filters: the last 7 days. Try others, or other words.",
+            "Nothing was found with these filters: the last 7 days (usual for news). Try more, or other words.",
         ),
         (
             SearchQuery(
                 "q", region="DE", language="de", exclude_domains=("a.example", "b.example", "c.example", "d.example")
             ),
             "Nothing was found with these filters: not a.example, b.example, c.example, ...; the region DE; the "
-            "language de. Try others, or other words.",
+            "language de. Try other `excludeDomains`, no `region`, no `language`, or other words.",
         ),
     ],
 )
-def test_a_search_that_found_nothing_tells_its_filters(query: SearchQuery, told: str) -> None:
-    assert nothing_found(query) == told
+def test_a_search_that_found_nothing_tells_its_filters_and_what_to_try(query: SearchQuery, told: str) -> None:
+    assert nothing_found(query, longer="more") == told

@@ -173,7 +173,7 @@ class WebSearch:
         if not hits and found.hits:
             empty = ["This `page` is beyond the last result: try a smaller one."]
         else:
-            empty = [] if hits else [nothing_found(call.query)]
+            empty = [] if hits else [nothing_found(call.query, longer='`freshness` "month" or "year"')]
         outcomes: dict[str, Outcome] = {}
         if hits and reader is not None:
             await call.progress(f"Reading {len(hits)} pages")

@@ -70,16 +70,26 @@ UNSEEN_LEFT_OUT = "Text that a reader cannot see was left out"
 _MOST_NAMED = 3  # the domains to name of a list
 
 
-def nothing_found(query: SearchQuery) -> str:
-    """Which filters a search had that found nothing."""
-    filters = [] if query.freshness_hours is None else [f"the last {in_words(query.freshness_hours * 3600)}"]
-    for name, listed in (("only", query.include_domains), ("not", query.exclude_domains)):
+def nothing_found(query: SearchQuery, *, longer: str = "a larger `freshnessHours` or none") -> str:
+    """Which filters a search had that found nothing, and what to try. `longer` says how to ask for a longer period."""
+    tried: dict[str, str] = {}  # by what to try instead
+    if query.freshness_hours is not None:
+        usual = " (usual for news)" if query.topic == "news" else ""
+        tried[longer] = f"the last {in_words(query.freshness_hours * 3600)}{usual}"
+    for name, word, listed in (
+        ("includeDomains", "only", query.include_domains),
+        ("excludeDomains", "not", query.exclude_domains),
+    ):
         if listed:
-            filters.append(f"{name} {', '.join(listed[:_MOST_NAMED])}{', ...' if len(listed) > _MOST_NAMED else ''}")
-    filters += [f"the {name} {code}" for name, code in (("region", query.region), ("language", query.language)) if code]
-    if not filters:
+            more = ", ..." if len(listed) > _MOST_NAMED else ""
+            tried[f"other `{name}`"] = f"{word} {', '.join(listed[:_MOST_NAMED])}{more}"
+    for name, code in (("region", query.region), ("language", query.language)):
+        if code:
+            tried[f"no `{name}`"] = f"the {name} {code}"
+    if not tried:
         return "Nothing was found: try fewer or other words."
-    return f"Nothing was found with these filters: {'; '.join(filters)}. Try others, or other words."
+    filters = "; ".join(tried.values())
+    return f"Nothing was found with these filters: {filters}. Try {', '.join(tried)}, or other words."
 
 
 NO_ANSWER = "No page answers this directly."
