@@ -283,7 +283,7 @@ def test_the_dependencies_of_a_project_are_listed_and_indexed_only_with_a_yes(pr
 
 @pytest.mark.parametrize(
     "given",
-    [("--header", "Authorization: x"), ("--base-url", "https://e.org/")],
+    [("--header", "Authorization: x"), ("--base-url", "https://e.org/"), ("--version", "1")],
 )
 def test_what_is_meant_for_one_site_is_refused_for_a_project(project, given):
     error = json.loads(ran("add", "--project", project, "--yes", *given, "--json", code=1))["error"]

@@ -37,11 +37,9 @@ def test_where_nothing_is_indexed_every_command_says_so(data: Path) -> None:
     for command in (("list",), ("status",), ("search", "zebra"), ("search", "zebra", "--json")):
         assert "No site is indexed" in said(*command)
     assert "No site is indexed" in said("update", "--all")
-    assert (
-        CliRunner().invoke(docs, ["update"]).exit_code
-        == CliRunner().invoke(docs, ["update", "x", "--all"]).exit_code
-        == 2
-    )
+    assert "No site is due." in said("update", "--stale", "7d")
+    for wrong in ((), ("x", "--all"), ("--all", "--stale", "7d"), ("--stale", "7"), ("--stale", "")):
+        assert CliRunner().invoke(docs, ["update", *wrong]).exit_code == 2
 
 
 def test_a_flag_is_a_query(data: Path, tmp_path: Path) -> None:
@@ -67,9 +65,21 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("data", "interrupted")
 def test_an_interrupted_crawl_names_the_site_and_the_version_to_resume(tmp_path: Path) -> None:
     (tmp_path / "book").mkdir()
-    result = CliRunner().invoke(docs, ["add", str(tmp_path / "book"), "book", "3.1"])
+    result = CliRunner().invoke(docs, ["add", str(tmp_path / "book"), "--version", "3.1"])
     assert result.exit_code != 0
     assert f"websearch-gateway docs add {tmp_path / 'book'} book 3.1\n" in result.stderr
+
+
+@pytest.mark.usefixtures("data")
+def test_an_interrupted_update_of_stale_sites_resumes_only_those(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    add(tmp_path / "one", "# One\n\nThe zebra eats grass.")
+    assert "No site is due." in said("update", "--stale", "1d")
+    request.getfixturevalue("interrupted")
+    result = CliRunner().invoke(docs, ["update", "--stale", "0m"])
+    assert result.exit_code != 0
+    assert "websearch-gateway docs update --stale 0m\n" in result.stderr
 
 
 def test_an_update_of_several_sites_names_those_that_were_not_crawled(data: Path, tmp_path: Path) -> None:

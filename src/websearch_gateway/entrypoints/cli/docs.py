@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=WireModel)
 Crawl = Callable[..., Coroutine[Any, Any, DocsStatus]]
 SITES_AT_ONCE = 6
+_AGE = re.compile(r"(\d{1,5})([mhd])")
+_SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 
 
 def _within(
@@ -154,6 +157,7 @@ def add(
     source: SourceArgument = None,
     name: Annotated[str | None, typer.Argument(help="The name of the site. Default: its host.")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")] = None,
+    version: Annotated[str | None, typer.Option("--version", help="The same as VERSION.")] = None,
     include: Annotated[list[str] | None, typer.Option(help="Only paths that match this glob (repeatable).")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="No paths that match this glob (repeatable).")] = None,
     max_pages: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="Pages at most. Default: 20000.")] = None,
@@ -179,9 +183,10 @@ def add(
         options = {name: value for name, value in options.items() if value is not None}
         crawled = partial(_crawled, background=background, config=config, as_json=as_json, discards=True)
         if source is None:
+            options |= {"version": version} if version else {}
             return await _add_project(gateway, project or ".", options, crawled, yes=yes, as_json=as_json)
         place = await _at_its_version(gateway, source, project)
-        site, note = await gateway.add_docs(place, name, label, **options)
+        site, note = await gateway.add_docs(place, name, version or label, **options)
         status = await crawled(gateway, [site], shlex.join([*_ADD, place, site.name, site.label]))
         return status.model_copy(update={"message": f"{note} {status.message}".strip()})
 
@@ -194,6 +199,7 @@ def update(
     site: Annotated[str | None, typer.Argument(metavar="[NAME|URL]")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every site.")] = False,
+    stale: Annotated[str | None, typer.Option(help="Sites that were indexed longer ago, such as 7d or 12h.")] = None,
     background: BackgroundOption = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -203,11 +209,18 @@ def update(
 
     async def act(gateway: Gateway) -> DocsStatus:
         sites = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
-        again = f"websearch-gateway docs update {shlex.join(filter(None, (site, label))) or '--all'}"
+        sites = [version for version in sites if not stale or (version.indexed_at or 0.0) < before]
+        if stale and not sites:
+            return DocsStatus(message="No site is due.")
+        which = ["--stale", stale] if stale else list(filter(None, (site, label))) or ["--all"]
+        again = f"websearch-gateway docs update {shlex.join(which)}"
         return await _crawled(gateway, sites, again, background=background, config=config, as_json=as_json)
 
-    if every is (site is not None):
-        raise typer.BadParameter("name a site, or use --all", param_hint="NAME")
+    if [site is not None, every, stale is not None].count(True) != 1:
+        raise typer.BadParameter("name a site, or use --all or --stale", param_hint="NAME")
+    if not (age := _AGE.fullmatch("0m" if stale is None else stale)):
+        raise typer.BadParameter("a number with m, h or d, such as 7d", param_hint="--stale")
+    before = time.time() - int(age[1]) * _SECONDS[age[2]]
     _failing(_within(act, show_status, as_json, config))
 
 
@@ -488,9 +501,9 @@ async def _add_project(
 
     Without a terminal nobody is asked.
     """
-    if options.keys() & {"headers", "base_url"}:
+    if options.keys() & {"version", "headers", "base_url"}:
         raise SearchValidationError(
-            "--header and --base-url are for one site, not for a project. Add that site by its address: "
+            "--version, --header and --base-url are for one site, not for a project. Add that site by its address: "
             "websearch-gateway docs add URL NAME VERSION --header ..."
         )
     listed = DocsProject(dependencies=tuple(await gateway.docs.dependencies(folder)))
