@@ -166,7 +166,7 @@ def test_lists_are_written_with_commas_or_as_toml(file: Path, monkeypatch: pytes
     ("written", "servers"),
     [
         ("polymarket:markets, google-news-rss:feeds", {"polymarket": "markets", "google-news-rss": "feeds"}),
-        ("Polymarket", {"polymarket": "polymarket"}),
+        ("Polymarket", {"polymarket": ""}),
         ("google-news-rss:my:feeds", {"google-news-rss": "my:feeds"}),
         (" None ", {}),
     ],
@@ -175,11 +175,21 @@ def test_routes_are_pairs_of_a_route_and_its_server(
     monkeypatch: pytest.MonkeyPatch, written: str, servers: dict[str, str]
 ) -> None:
     monkeypatch.setenv("ROUTES", written)
-    assert {name: server for name, server in load_settings().routes.items() if server} == servers
+    routes = load_settings().routes
+    assert {name: route.server for name, route in routes.items() if route.enabled} == servers
+    assert set(BUILT_IN_ROUTES) == set(routes)
 
 
 def test_the_settings_know_the_built_in_routes_by_name() -> None:
     assert tuple(query.BUILT_IN_ROUTES) == BUILT_IN_ROUTES
+
+
+def test_a_route_of_the_file_names_its_server_in_its_table(file: Path) -> None:
+    file.write_text('[routes.polymarket]\nserver = "markets"\n[routes.tickets]\npatterns = ["t-1"]\nserver = "jira"\n')
+    assert {name: route.server for name, route in load_settings(file).routes.items()} == {
+        "polymarket": "markets",
+        "tickets": "jira",
+    }
 
 
 @pytest.mark.parametrize(("written", "told"), [("sports:x", "names an unknown route; choose from polymarket")])

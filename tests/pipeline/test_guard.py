@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import random
 import string
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.alias_generators import to_camel
 
-from websearch_gateway.errors import SearchTimeoutError, SearchValidationError
+from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
 from websearch_gateway.models import LONGEST_QUERY, SearchQuery
 from websearch_gateway.pipeline.guard import MOST_OF_ANSWERS, CheckedQuery, Guard, Most, one_deadline
+from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.query import LONGEST_RAW_QUERY
 
 GUARD = Guard({}, secrets=())
@@ -137,7 +139,7 @@ def test_a_question_for_a_specialist_server_is_refused_with_the_name_of_the_serv
 
 
 def test_an_operator_can_switch_a_route_off() -> None:
-    guard = Guard({"polymarket": ""}, secrets=())
+    guard = Guard({"polymarket": RouteSettings(enabled=False)}, secrets=())
     assert check(guard, "polymarket odds on a fed cut").query
     assert refusal(guard, "rss of the verge").details["use"] == "google-news-rss"
 
@@ -149,10 +151,49 @@ def test_a_caller_without_specialist_servers_is_not_sent_to_one() -> None:
 
 
 def test_an_operator_can_rename_the_server_of_a_route() -> None:
-    refused = refusal(Guard({"polymarket": "markets"}, secrets=()), "polymarket odds on a fed cut")
+    routes = {
+        "polymarket": RouteSettings(server="markets"),
+        "tickets": RouteSettings(patterns=(r"t-\d+",), server="jira"),
+    }
+    guard = Guard(routes, secrets=())
+    refused = refusal(guard, "polymarket odds on a fed cut")
     assert refused.details == {"route": "polymarket", "use": "markets"}
     assert "`markets`" in refused.message
     assert "polymarket" not in refused.message
+    refused = refusal(guard, "what is t-12")
+    assert refused.details == {"route": "tickets", "use": "jira"}
+    assert "`jira`" in refused.message
+
+
+def test_an_operator_can_add_reword_and_replace_routes() -> None:
+    routes = {
+        "tickets": RouteSettings(patterns=(r"\bTICKET[- ]?\d+",), message="Ask the tickets server."),
+        "polymarket": RouteSettings(message="Ask our markets server."),
+        "google-news-rss": RouteSettings(patterns=("gazette",), message="Ask the gazette."),
+    }
+    guard = Guard(routes, secrets=())
+    assert refusal(guard, "status of ticket-42").message == "Ask the tickets server."
+    assert refusal(guard, "polymarket odds").message == "Ask our markets server."
+    assert refusal(guard, "the GAZETTE today").details["use"] == "google-news-rss"
+    assert check(guard, "rss feed of the verge").query
+
+
+@pytest.mark.parametrize(
+    ("route", "reason"),
+    [
+        (RouteSettings(server="s"), "needs `patterns`"),
+        (RouteSettings(patterns=("x",)), "a `message` or a `server`"),
+        (RouteSettings(patterns=("ok", "(x"), message="m"), "Pattern 2 of the route mine"),
+        (RouteSettings(patterns=("x" * 501,), message="m"), "longer than 500"),
+        (RouteSettings(patterns=("x*",), message="m"), "matches every query"),
+        (RouteSettings(patterns=("(x+)+y",), message="m"), "repeats a repetition"),
+    ],
+)
+def test_an_unusable_route_is_refused_at_construction_by_name(route: RouteSettings, reason: str) -> None:
+    routes: Mapping[str, RouteSettings] = {"mine": route}
+    with pytest.raises(SearchNotConfiguredError, match="mine") as refused:
+        Guard(routes, secrets=())
+    assert reason in refused.value.message
 
 
 def test_a_credential_is_refused_by_kind_and_never_repeated() -> None:

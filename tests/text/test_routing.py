@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from websearch_gateway.text.query import BUILT_IN_ROUTES, Rule, matching_form, normalise
+from websearch_gateway.text.query import BUILT_IN_ROUTES, Route, Rule, matching_form, normalise, repeats_a_repetition
 
 ASKS_FOR_PREDICTION_MARKET_DATA = """\
 polymarket odds on a fed cut
@@ -306,8 +308,9 @@ DISGUISED = {
 
 
 def route(query: str) -> str | None:
-    reduced = matching_form(normalise(query))
-    return next((name for name, built_in in BUILT_IN_ROUTES.items() if built_in.asks(reduced)), None)
+    text = normalise(query)
+    reduced = matching_form(text)
+    return next((name for name, built_in in BUILT_IN_ROUTES.items() if built_in.asks(text, reduced)), None)
 
 
 @pytest.mark.parametrize("query", ASKS_FOR_PREDICTION_MARKET_DATA)
@@ -356,6 +359,24 @@ def test_a_rule_needs_its_cue_and_does_not_match_its_exception() -> None:
     assert rule.asks("apple pie nearby")
     assert not rule.asks("apple stock")
     assert not rule.asks("apple pie recipe")
+
+
+def test_a_pattern_of_the_operator_is_matched_on_the_query_itself_without_case() -> None:
+    route = Route("use the tickets server", patterns=(r"caf\u00e9-\d+",))
+    assert route.asks("CAF\u00c9-12 status", "cafe-12 status")
+    assert not route.asks("cafe-12 status", "cafe-12 status")
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+", "(?:a*)*b", r"(\w+\s?)*$", "((a|b+)c)*", "([ab]+x){2,}"])
+def test_a_nested_repetition_is_recognised(pattern: str) -> None:
+    re.compile(pattern)
+    assert repeats_a_repetition(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["a+b+", "(a+)?", r"(foo|bar)+", r"\(a+\)+", "[(a+)]+", r"jira[- ]?\d+", "(a+)b*"])
+def test_a_simple_repetition_is_allowed(pattern: str) -> None:
+    re.compile(pattern)
+    assert not repeats_a_repetition(pattern)
 
 
 @pytest.mark.parametrize(

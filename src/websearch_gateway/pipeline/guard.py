@@ -17,6 +17,7 @@ import asyncio
 import functools
 import hashlib
 import logging
+import re
 import time
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -30,6 +31,7 @@ from pydantic import BaseModel
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchFetchError,
+    SearchNotConfiguredError,
     SearchTimeoutError,
     SearchValidationError,
 )
@@ -48,6 +50,7 @@ from websearch_gateway.models import (
     no_progress,
 )
 from websearch_gateway.ports import State, Workers
+from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.carried_data import (
     LEAST_CHARACTERS,
     addresses_with_data,
@@ -58,11 +61,13 @@ from websearch_gateway.text.carried_data import (
 from websearch_gateway.text.query import (
     BUILT_IN_ROUTES,
     LONGEST_RAW_QUERY,
+    Route,
     checked_query,
     country_code,
     language_code,
     matching_form,
     normalise,
+    repeats_a_repetition,
 )
 from websearch_gateway.text.sanitise import suspicious
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
@@ -84,6 +89,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Deadline)
+
+LONGEST_PATTERN = 500
 
 _LONGEST_HOST = 300
 """The part of an address in a list of domains that may hold its host (characters). The rest is never sent."""
@@ -125,25 +132,24 @@ class Guard:
     """Normalises and checks every query. Stateless once built; safe for concurrent calls.
 
     Args:
-        routes: the servers of built-in routes as the operator's agents know them; an empty name turns a route off.
+        routes: the operator's `[routes.NAME]` tables: they switch off, rename, reword, replace or add routes.
         secrets: the gateway's own secrets, which no query may carry.
         allowed: the only domains to search, as from `text.urls.domains`; empty for all.
         blocked: the domains never to search, in the same form.
+
+    Raises:
+        SearchNotConfiguredError: a route is unusable; the message names it.
     """
 
     def __init__(
         self,
-        routes: Mapping[str, str],
+        routes: Mapping[str, RouteSettings],
         secrets: tuple[str, ...],
         *,
         allowed: Sequence[str] = (),
         blocked: Sequence[str] = (),
     ) -> None:
-        self._routes = {
-            name: replace(route, server=server, message=route.message.replace(f"`{route.server}`", f"`{server}`"))
-            for name, route in BUILT_IN_ROUTES.items()
-            if (server := routes.get(name, route.server))
-        }
+        self._routes = _merged(routes)
         self._secrets = secrets
         self._allowed, self._blocked = allowed, blocked
         # Questions repeat, and this check takes longer than the rest of a call that the cache answers.
@@ -222,10 +228,46 @@ class Guard:
         self.refuse_credentials("query", text)
         reduced = matching_form(text) if routed else ""
         for name, route in self._routes.items() if routed else ():
-            if route.asks(reduced):
+            if route.asks(text, reduced):
                 raise SearchValidationError(route.message, details={"route": name, "use": route.server})
         warning = suspicious(text)
         return (warning,) if warning else ()
+
+
+def _merged(settings: Mapping[str, RouteSettings]) -> dict[str, Route]:
+    """The built-in routes with the operator's changes, in the order of the table and then of the settings file."""
+    merged = dict(BUILT_IN_ROUTES)
+    for name, route in settings.items():
+        if not route.enabled:
+            merged.pop(name, None)
+        elif name in merged and not route.patterns:
+            usual = merged[name]
+            server = route.server or usual.server
+            message = route.message or usual.message.replace(f"`{usual.server}`", f"`{server}`")
+            merged[name] = replace(usual, server=server, message=message)
+        elif not route.patterns or not (route.message or route.server):
+            raise SearchNotConfiguredError(f"The route {name} needs `patterns`, and a `message` or a `server`.")
+        else:
+            for number, pattern in enumerate(route.patterns, start=1):
+                if fault := _fault(pattern):
+                    raise SearchNotConfiguredError(f"Pattern {number} of the route {name} is unusable: {fault}.")
+            server = route.server or name
+            message = route.message or f"This is for the server `{server}`: use that instead of a web search."
+            merged[name] = Route(message, server, patterns=route.patterns)
+    return merged
+
+
+def _fault(pattern: str) -> str | None:
+    """Why an operator's pattern is unusable; None if it is usable. It must be fast, since every query is matched."""
+    if len(pattern) > LONGEST_PATTERN:
+        return f"it is longer than {LONGEST_PATTERN} characters"
+    try:
+        compiled = re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        return str(error)
+    if compiled.search(""):
+        return "it matches every query"
+    return "it repeats a repetition, as in `(a+)+`" if repeats_a_repetition(pattern) else None
 
 
 def invalid(field: str, demand: str, allowed: str, *other_names: str) -> SearchValidationError:

@@ -127,21 +127,39 @@ class SettingsGroup(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
 
+class RouteSettings(BaseModel):
+    """One `[routes.NAME]` table of the settings file: change or disable a built-in route, or add your own.
+
+    `server` is the server to use instead, as the caller knows it. A route with `patterns` (case-insensitive regular
+    expressions, matched on the normalised query) is new and needs a `server`, or a `message` that names it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    server: str = ""
+    patterns: tuple[str, ...] = ()
+    message: str = ""
+
+
 BUILT_IN_ROUTES = ("polymarket", "google-news-rss")
 
 
 def _routes(value: Any) -> Any:
-    """`NAME:SERVER,NAME:SERVER` as the servers of the built-in routes; the others are off, with `none` all."""
+    """`NAME:SERVER,NAME:SERVER` as a table of the built-in routes; the others are off, and so are all with `none`."""
     if not isinstance(value, str):
         return value
     pairs = [] if value.strip().lower() == "none" else [part.partition(":") for part in _split(value)]
-    servers = {name.strip().lower(): server.strip() or name.strip().lower() for name, _, server in pairs}
+    servers = {name.strip().lower(): server.strip() for name, _, server in pairs}
     if set(servers) - set(BUILT_IN_ROUTES):
-        raise ValueError(f"names an unknown route; choose from {', '.join(BUILT_IN_ROUTES)}")
-    return {name: servers.get(name, "") for name in BUILT_IN_ROUTES}
+        known = ", ".join(BUILT_IN_ROUTES)
+        raise ValueError(
+            f"names an unknown route; choose from {known}, or add a table [routes.NAME] to the settings file"
+        )
+    return {name: RouteSettings(enabled=name in servers, server=servers.get(name, "")) for name in BUILT_IN_ROUTES}
 
 
-Routes = Annotated[dict[str, str], NoDecode, BeforeValidator(_routes)]
+Routes = Annotated[dict[str, RouteSettings], NoDecode, BeforeValidator(_routes)]
 
 
 TOOLSETS = ("answer", "search", "read", "docs", "docs-admin", "cache", "ops", "admin")
@@ -246,7 +264,7 @@ class Behaviour(SettingsGroup):
         default_factory=dict,
         description="The specialist servers to which an MCP client is sent: `ROUTE:SERVER` pairs. Default: "
         "`polymarket:polymarket,google-news-rss:google-news-rss`; a route that is left out is off, "
-        "and `none` turns all off.",
+        "and `none` turns all off. Tables `[routes.ROUTE]` of the settings file can do more.",
     )
 
 

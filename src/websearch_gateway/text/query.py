@@ -179,18 +179,39 @@ class Route:
         server: its name.
         rules: matched on the matching form.
         data_questions: matches the questions that ask for data; the rules do not apply to other questions.
+        patterns: the operator's case-insensitive regular expressions, matched on the normalised query.
     """
 
     message: str
     server: str = ""
     rules: tuple[Rule, ...] = ()
     data_questions: str = ""
+    patterns: tuple[str, ...] = ()
 
-    def asks(self, form: str) -> bool:
+    def asks(self, text: str, form: str) -> bool:
         """Whether the query asks for this server's data."""
+        if any(_compiled(pattern).search(text) for pattern in self.patterns):
+            return True
         if not any(rule.asks(form) for rule in self.rules):
             return False
         return not _compiled(_QUESTION).search(form) or bool(_compiled(self.data_questions).search(form))
+
+
+def repeats_a_repetition(pattern: str) -> bool:
+    """Whether a valid pattern repeats a group with a repetition inside, as `(a+)+`, which can take exponential time."""
+    atoms = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "x", pattern)
+    groups = [False]  # one per open group: does it contain a repetition?
+    closed_repeats = False  # does the group that was just closed contain one?
+    for character in atoms:
+        if character in "*+{":
+            if closed_repeats:
+                return True
+            groups[-1] = True
+        if character == "(":
+            groups.append(False)
+        closed_repeats = character == ")" and groups.pop()
+        groups[-1] |= closed_repeats
+    return False
 
 
 def _words(*patterns: str) -> str:
