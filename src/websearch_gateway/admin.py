@@ -127,7 +127,7 @@ class Operations:
             tools=tuple(_tool(name, tool) for name, tool in sorted(figures.tools.items())),
             daily_budget_usd=budget,
             left_today_usd=max(0.0, round(budget - days[0].usd, 6)) if budget is not None and days else None,
-            days=tuple(_cost(day) for day in days if day.usd or day.saved_usd or day is days[0]),
+            days=tuple(_cost(day) for day in days if any(day.calls_by_latency) or day.usd or day is days[0]),
             warnings=(*warnings, *([str(self.state.problem)] if self.state.problem else [])),
         )
 
@@ -171,6 +171,8 @@ def _cost(day: Day) -> DayStats:
         saved_usd=day.saved_usd,
         by_provider=dict(day.usd_by_upstream),
         calls_by_provider=dict(day.calls_by_upstream),
+        calls=sum(day.calls_by_latency),
+        latency_ms=Latency(p50=day.quantile_ms(0.5), p95=day.quantile_ms(0.95), p99=day.quantile_ms(0.99)),
     )
 
 

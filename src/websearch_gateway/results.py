@@ -637,13 +637,18 @@ class ToolStats(WireModel):
 
 
 class DayStats(WireModel):
-    """One day (UTC) of all processes: costs and savings (USD), and paid calls."""
+    """One day (UTC) of all processes: costs and savings (USD), calls and latencies.
+
+    Latencies are rounded up to the next bound of the histogram.
+    """
 
     day: str = ""
     usd: float = 0.0
     saved_usd: float = 0.0
     by_provider: dict[str, float] = Field(default_factory=dict)
     calls_by_provider: dict[str, int] = Field(default_factory=dict)
+    calls: int = 0
+    latency_ms: Latency = Latency()
 
 
 class ServerStats(WireModel):

@@ -136,11 +136,13 @@ async def test_without_a_budget_everything_is_booked_and_nothing_refused(clock: 
     assert (await ledger.day()).usd == 1000.0
 
 
-async def test_a_day_shows_the_savings_of_the_cache(ledger: Ledger) -> None:
-    for saved_usd in (0.004, 0.007, 0.0):
-        ledger.observe(CallRecord("search_web", "", 1.0, Outcome(saved_usd=saved_usd)))
+async def test_a_day_shows_the_savings_of_the_cache_and_the_durations_of_calls(ledger: Ledger) -> None:
+    for latency_ms, saved_usd in ((1.0, 0.004), (2.0, 0.007), (3.0, 0.0), (700.0, 0.0), (60_000.0, 0.0)):
+        ledger.observe(CallRecord("search_web", "", latency_ms, Outcome(saved_usd=saved_usd)))
     day = await ledger.day()
     assert (day.usd, day.saved_usd) == (0.0, pytest.approx(0.011))
+    assert [day.quantile_ms(share) for share in (0.5, 0.8, 1.0)] == [5.0, 1000.0, 30_000.0]
+    assert (await ledger.day(1)).quantile_ms(0.5) is None
 
 
 async def test_the_state_does_not_reveal_users(clock: Clock) -> None:

@@ -1,6 +1,6 @@
 """The gateway's costs: reserved before a paid call, settled after it, counted per day, user and upstream.
 
-It also counts the savings of the cache. Amounts are whole micro-dollars in counters of the
+It also counts the savings of the cache and the durations of calls. Amounts are whole micro-dollars in counters of the
 shared state, so that no process loses the additions of another. Days are UTC. A reservation that a process does not
 settle before it ends stays counted, so that the budget is never exceeded. Only the ledger books amounts.
 """
@@ -12,17 +12,19 @@ import hashlib
 import logging
 import math
 import time
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import accumulate
 
 from websearch_gateway.errors import SearchBudgetError, StateUnavailable
 from websearch_gateway.models import Call
 from websearch_gateway.ports import State
-from websearch_gateway.upstream.health import BestEffort
+from websearch_gateway.upstream.health import BOUNDS, BestEffort
 from websearch_gateway.upstream.telemetry import CallRecord
 
 _log = logging.getLogger(__name__)
@@ -43,13 +45,24 @@ _COUNTS_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The costs of one day and the savings of the cache, in USD; costs and numbers of paid calls by upstream."""
+    """The costs of one day and the savings of the cache, in USD; costs and numbers of paid calls by upstream.
+
+    `calls_by_latency[i]` counts calls of tools that took at most `BOUNDS[i]` and more than the bound before; the last
+    number counts calls longer than every bound.
+    """
 
     day: str
     usd: float = 0.0
     saved_usd: float = 0.0
     usd_by_upstream: Mapping[str, float] = field(default_factory=dict)
     calls_by_upstream: Mapping[str, int] = field(default_factory=dict)
+    calls_by_latency: Sequence[int] = (0,) * (len(BOUNDS) + 1)
+
+    def quantile_ms(self, share: float) -> float | None:
+        """The bound that `share` (0..1) of the calls did not exceed, in milliseconds; None without calls."""
+        *bounded, calls = accumulate(self.calls_by_latency)
+        within = (bound for bound, count in zip(BOUNDS, bounded, strict=True) if count >= share * calls)
+        return next(within, BOUNDS[-1]) * 1000 if calls else None
 
 
 class Ledger:
@@ -97,11 +110,13 @@ class Ledger:
                 call.caller.watch.of(upstream).usd += micros / _MICROS
 
     def observe(self, record: CallRecord) -> None:
-        """Count the cost that the cache saved. Writes all of a second together."""
-        if record.outcome.saved_usd:
-            if not self._counts:
-                asyncio.get_running_loop().call_later(_COUNTS_SECONDS, self._post_counts)
-            self._counts[f"ledger/{self._today()}/saved"] += _micros(record.outcome.saved_usd)
+        """Count a call's duration and the cost that the cache saved. Writes all counts of a second together."""
+        if not self._counts:
+            asyncio.get_running_loop().call_later(_COUNTS_SECONDS, self._post_counts)
+        day = self._today()
+        self._counts[f"ledger/{day}/took/{bisect_left(BOUNDS, record.latency_ms / 1000)}"] += 1
+        if saved := _micros(record.outcome.saved_usd):
+            self._counts[f"ledger/{day}/saved"] += saved
 
     async def day(self, days_ago: int = 0) -> Day:
         """The costs of a day so far, of all processes.
@@ -119,6 +134,7 @@ class Ledger:
             amounts.get("saved", 0) / _MICROS,
             {name: amount / _MICROS for name, amount in _under("usd/", amounts).items()},
             _under("calls/", amounts),
+            [amounts.get(f"took/{place}", 0) for place in range(len(BOUNDS) + 1)],
         )
 
     def paid_usd(self) -> dict[str, float]:

@@ -102,6 +102,8 @@ def test_costs_savings_and_latencies_are_shown(environment: dict[str, str]) -> N
     for _ in range(2):
         run(environment, "search", ASKED["query"])
     (today,) = json.loads(run(environment, "stats", "--json").stdout)["days"]
+    assert today["calls"] == 2
+    assert today["latencyMs"]["p50"] <= today["latencyMs"]["p99"]
     assert today["usd"] == pytest.approx(today["savedUsd"], abs=1e-6)
     shown = run(environment, "stats").stdout
     assert max(map(len, shown.splitlines())) <= 80

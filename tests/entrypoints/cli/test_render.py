@@ -7,16 +7,19 @@ import io
 from rich.console import Console
 
 from websearch_gateway.entrypoints.cli.render import show_cache, show_stats
-from websearch_gateway.results import CacheStats, DayStats, ServerStats
+from websearch_gateway.results import CacheStats, DayStats, Latency, ServerStats
 
+LATENCY = Latency(p50=2500, p95=10_000, p99=15_000)
 LATER = DayStats(
     day="2026-11-21",
     usd=1234.5,
     saved_usd=1000.25,
     by_provider={"openai": 1234.4, "duckduckgo": 0.1},
     calls_by_provider={"openai": 98_765, "duckduckgo": 3},
+    calls=123_456,
+    latency_ms=LATENCY,
 )
-EARLIER = DayStats(day="2026-11-18", usd=0.1, by_provider={"openai": 0.1})
+EARLIER = DayStats(day="2026-11-18", usd=0.1, by_provider={"openai": 0.1}, calls=1, latency_ms=LATENCY)
 
 
 def drawn(show: object, *arguments: object) -> str:

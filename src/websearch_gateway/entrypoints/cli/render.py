@@ -206,9 +206,11 @@ def show_stats(stats: ServerStats, console: Console | None = None) -> None:
     """A row per day that had calls, the latest first; a row per paid upstream; and the rest of today's budget."""
     console = console or Console()
     if stats.days:
-        days = _table("day", ">cost", ">saved")
+        days = _table("day", ">cost", ">saved", ">calls", ">p50", ">p95", ">p99")
         for day in stats.days:
-            days.add_row(day.day, _usd(day.usd), _usd(day.saved_usd))
+            latencies = (day.latency_ms.p50, day.latency_ms.p95, day.latency_ms.p99)
+            took = (f"{latency:,.0f} ms" if latency is not None else "" for latency in latencies)
+            days.add_row(day.day, _usd(day.usd), _usd(day.saved_usd), f"{day.calls:,}", *took)
         console.print(days, Text(), sep="\n")
         paid = {name: sum(day.by_provider.get(name, 0) for day in stats.days) for name in _paid(stats)}
         if paid:
