@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 from openapi_spec_validator import validate
 
 from tests.entrypoints.http.calls import QUESTION
@@ -13,6 +14,7 @@ from tests.entrypoints.http.conftest import SECRET, Door
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.entrypoints.http.app import (
+    REQUESTS,
     openapi,
     paths_of,
 )
@@ -33,6 +35,18 @@ def test_every_tool_has_its_paths() -> None:
 
 def schema_of(content: dict[str, Any]) -> dict[str, Any]:
     return {**content["application/json"]["schema"], "components": DOCUMENT["components"]}
+
+
+@pytest.mark.parametrize("name", sorted(tool.name for tool in TOOLS if tool.arguments.model_fields))
+def test_an_example_of_a_request_fits_its_schema_and_is_understood(name: str) -> None:
+    content = DOCUMENT["paths"][f"/v1/tools/{name}"]["post"]["requestBody"]["content"]
+    example = content["application/json"]["examples"]["typical"]["value"]
+    jsonschema.Draft202012Validator(schema_of(content)).validate(example)
+    BY_NAME[name].parse(example)
+
+
+def test_each_example_is_of_a_tool() -> None:
+    assert REQUESTS.keys() <= BY_NAME.keys()
 
 
 async def test_what_is_served_fits_the_document(door: Door) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from secrets import token_hex
@@ -181,6 +181,30 @@ REFUSALS = {
 }
 
 
+_QUESTION, _TOWER = "How tall is the Eiffel Tower?", "https://en.wikipedia.org/wiki/Eiffel_Tower"
+
+REQUESTS: Mapping[str, Mapping[str, Any]] = {
+    "search_web": {"query": _QUESTION, "maxResults": 3},
+    "check_claims": {"claims": [{"claim": "The Eiffel Tower is 330 metres tall.", "urls": [_TOWER]}]},
+    "web_search": {"query": "sqlite write-ahead log checkpoint", "maxResults": 3},
+    "search_news": {"query": "storm warnings north sea", "maxResults": 3},
+    "web_search_raw": {"query": ["eiffel tower height", "tokyo tower height"], "resultsPerQuery": 5},
+    "get_content": {"url": _TOWER, "maxChars": 4000},
+    "read_from_page": {"url": _TOWER, "query": "How tall is it?", "maxResults": 2},
+    "search_docs": {"query": "how to set a timeout", "limit": 3},
+    "read_docs": {"url": "https://docs.example.org/guide/timeouts", "maxTokens": 1000},
+    "add_docs": {"url": "https://docs.example.org/", "name": "example"},
+    "update_docs": {"site": "example"},
+    "delete_docs": {"site": "example"},
+    "docs_status": {"site": "example"},
+    "search_similar": {"query": _QUESTION, "limit": 3},
+    "search_cached": {"query": _QUESTION},
+    "cache_clear": {"olderThanHours": 24.0},
+    "cache_migrate": {"target": "sqlite:///new.db"},
+}
+"""An example by name of tool; one without a row takes no arguments."""
+
+
 def openapi(tools: Iterable[Tool], *, with_token: bool) -> dict[str, Any]:
     """The document for these tools. `with_token`: callers need one."""
     schemas: dict[str, Any] = {}
@@ -212,12 +236,14 @@ def _operations(tool: Tool, schemas: dict[str, Any], with_token: bool) -> Iterab
     """The operation at each path of the tool: the same except for its id."""
     replies = {"200": ("The result.", _schema(tool.result, schemas))}
     replies |= {str(status): (text, {"$ref": "#/components/schemas/Error"}) for status, text in REFUSALS.items()}
-    scope, body = tool.needed_scope, {"application/json": {"schema": _schema(tool.arguments, schemas)}}
+    scope, body = tool.needed_scope, dict[str, Any](schema=_schema(tool.arguments, schemas))
+    if tool.name in REQUESTS:
+        body["examples"] = {"typical": {"value": REQUESTS[tool.name]}}
     operation = {
         "tags": [tool.toolset],
         "summary": tool.title,
         "description": tool.description,
-        "requestBody": {"required": True, "content": body},
+        "requestBody": {"required": True, "content": {"application/json": body}},
         "responses": {
             status: {"description": text, "content": {"application/json": {"schema": schema}}}
             for status, (text, schema) in replies.items()
