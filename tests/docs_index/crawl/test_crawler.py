@@ -125,6 +125,10 @@ async def test_robots_txt_closes_a_site_and_says_so(docs, site):
         ((403, {}), "--header"),
         ((302, {"location": "/"}), "redirects out of scope"),
         ((302, {"location": "https://sso.example.org/login"}), "login wall"),
+        ((302, {"location": "https://id.example.org/sso?next=/docs/"}), "out of scope (a login wall)"),
+        ((302, {"location": "https://id.example.org/oauth2/authorize"}), "out of scope (a login wall)"),
+        ((302, {"location": "https://auth.example.org/auth/start"}), "out of scope (a login wall)"),
+        ((302, {"location": "https://other.example.org/lessons/"}), "redirects out of scope:"),
         ((302, {"location": "../login/?next=/docs/"}), "a login wall"),
         ((302, {"location": "login/?next=/docs/"}), "a login wall"),
         ((404, {}), "HTTP 404. Check the URL."),
@@ -272,7 +276,7 @@ async def test_a_start_page_without_an_ending_that_is_alone_names_the_folder_of_
     }
     version = await crawled(docs, f"{site.url}{start}")
     assert (version.status, version.page_count) == ("completed", 1)
-    assert f"Only one page was found below {site.url}intro/. If others lie beside it" in version.reason
+    assert f"links to 2 pages of {site.url}: to index those, add {site.url} instead" in version.reason
     site.pages["/docs/intro/more"] = html("More")
     for path in ("/docs/intro", "/docs/intro/"):
         site.pages[path] = html("Intro", links=("/docs/use", "/docs/intro/more"))

@@ -182,6 +182,7 @@ LARGEST_NOTICE = 1_500
 _MISSING = re.compile(r"\b(?:404|page (?:could )?not (?:be )?found|not found)\b", re.IGNORECASE)
 _LOADING = re.compile(r"(?:#[^\n]{0,200}\s+)?\W*(?:loading|please wait)\b[\w\s,]{0,50}\W*", re.IGNORECASE)
 _LOGIN_PAGE = re.compile(r"/(?:log|sign)[-_]?in(?:/|\.\w+)?$", re.IGNORECASE)
+_LOGIN_WORD = re.compile(r"\b(?:login|sign-?in|sso|oauth|auth/)", re.IGNORECASE)
 OTHER_VERSION = "another version of the documentation"
 NEEDS_BROWSER = "needs a browser: install the extra `browser`, and add the site with --browser auto"
 
@@ -414,7 +415,8 @@ class PageWork:
         if task.url == self.start and self.scope.may_move_to(outside):
             await self.store.finish_url(task, "alias", alias_of=outside)
             raise Moved(outside)
-        return await self._settled(task, "skipped", f"redirects out of scope: {outside}")
+        wall = " (a login wall)" if _LOGIN_WORD.search(outside) else ""
+        return await self._settled(task, "skipped", f"redirects out of scope{wall}: {outside}")
 
     async def _retried(self, task: UrlTask, reason: str, retry_after: float | None, *, of_host: bool = True) -> Result:
         if task.attempts >= RETRIES:

@@ -19,7 +19,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 from urllib.request import url2pathname
 
 from websearch_gateway.docs_index.crawl.listing import (
@@ -569,7 +569,10 @@ class Crawler:
         reason = self.work.versions.summary() or before
         if now.page_count == 1 and not self.work.scope.of_files:
             own = f"{self.work.scope.origin}{self.work.scope.folder}"
-            reason = f"Only one page was found below {own}. If others lie beside it, add the folder above."
+            above, advice = urljoin(own, ".."), "If others lie beside it, add the folder above."
+            if beside := self.work.source.left_out.below(above):
+                advice = f"It links to {beside} pages of {above}: to index those, add {above} instead."
+            reason = f"Only one page was found below {own}. {advice}"
         if cut:
             reason = f"Stopped at {most:,} pages, the limit of max_pages. `add` it again with more for the rest."
         await self.store.set_status(version.id, "completed", reason, refresh_at=refresh_at)

@@ -22,6 +22,7 @@ MAX_REPEATS = 3
 
 ELSEWHERE = "on another site"
 """Why an address is not fetched that is no part of the site at all: nobody misses it."""
+OUTSIDE = "outside of the start URL's folder"
 NO_PAGE = "a type of file without text, or a copy of a page"
 MOST_LEFT_OUT = 20_000
 SHOWN_LEFT_OUT = 5
@@ -167,7 +168,7 @@ class Scope:
         if len(url) > MAX_URL_CHARS:
             return f"an address of more than {MAX_URL_CHARS} characters"
         if not parts.path.startswith(self.folder) and parts.path + "/" != self.folder:
-            return "outside of the start URL's folder"
+            return OUTSIDE
         below = parts.path[len(self.folder) :]
         never = _NEVER_IN_FILES if self.of_files else _NEVER
         if never.search(parts.path):
@@ -211,6 +212,10 @@ class LeftOut:
         for reason, urls in found.items():
             room = MOST_LEFT_OUT - sum(map(len, self._found.values()))
             self._found[reason] |= dict.fromkeys(urls[:room])
+
+    def below(self, folder: str) -> int:
+        """How many were noted because they lie outside of the start URL's folder, in this one."""
+        return sum(url.startswith(folder) for url in self._found.get(OUTSIDE, ()))
 
     def rows(self) -> list[Skipped]:
         """How many were noted for each reason, and some of them."""
