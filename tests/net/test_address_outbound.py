@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,10 +122,16 @@ async def test_the_error_of_a_wrong_login_does_not_contain_the_login(serve: Serv
     assert server.requests == []
 
 
-def test_connections_to_loopback_are_direct() -> None:
+def test_connections_to_loopback_and_to_exempt_names_are_direct() -> None:
     fixed = Outbound("http://proxy.example:3128")
-    assert fixed.proxy_for("site.example") == "http://proxy.example:3128"
-    assert [fixed.proxy_for(host) for host in ("127.0.0.1", "::1", "localhost")] == [None] * 3
+    assert fixed.proxy_for("https", "site.example", 443) == "http://proxy.example:3128"
+    assert [fixed.proxy_for("http", host, 80) for host in ("127.0.0.1", "::1", "localhost")] == [None] * 3
+    environment = {"http": "http://a:1", "all": "http://b:2", "no": "exempt.example,.lan"}
+    told = Outbound(environment=environment)
+    assert told.proxy_for("http", "site.example", 80) == "http://a:1"
+    assert told.proxy_for("https", "site.example", 443) == "http://b:2"
+    assert told.proxy_for("https", "www.exempt.example", 443) is None
+    assert replace(fixed, environment=environment).proxy_for("http", "host.lan", 80) is None
 
 
 @pytest.mark.parametrize("url", ["socks5://proxy.example", "http://", "http://[", "http://proxy.example:x"])
@@ -142,10 +149,15 @@ def test_a_bundle_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> N
     assert len(refused.value.message) < 200
 
 
-async def test_a_whole_search_goes_through_the_proxy(sandbox: Sandbox, proxy: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("trust_env", [False, True])
+async def test_a_whole_search_goes_through_the_proxy(
+    sandbox: Sandbox, proxy: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, trust_env: bool
+) -> None:
     away = sandbox.url.replace("127.0.0.1", "sandbox.example")
+    monkeypatch.setenv("HTTP_PROXY", proxy if trust_env else "http://unused.example:1")
     settings = Settings(
-        outbound_proxy=proxy,
+        outbound_proxy=None if trust_env else proxy,
+        trust_env=trust_env,
         searxng_base_url=f"{away}/searxng",
         search_providers=("searxng",),
         fetch_allow_private_hosts=(away.removeprefix("http://"),),

@@ -15,6 +15,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urldefrag, urlsplit
+from urllib.request import getproxies_environment
 
 import httpx2
 
@@ -254,8 +255,9 @@ def _checked(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def outbound(settings: Settings) -> Outbound:
-    """OUTBOUND_PROXY and CA_BUNDLE."""
-    return Outbound(settings.outbound_proxy, settings.ca_bundle)
+    """OUTBOUND_PROXY, CA_BUNDLE, and the environment's proxies if TRUST_ENV is on."""
+    environment = getproxies_environment() if settings.trust_env else {}
+    return Outbound(settings.outbound_proxy, settings.ca_bundle, environment)
 
 
 COMPOSE = partial(compose, encode=encode)

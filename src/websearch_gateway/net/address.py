@@ -13,7 +13,7 @@ import ipaddress
 import re
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -291,21 +291,32 @@ LOOKUP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """The proxy and trusted certificates of outgoing connections; by default direct ones and those of `certifi`.
+    """The proxies and trusted certificates of outgoing connections; by default direct ones and those of `certifi`.
 
     Loopback addresses never go through a proxy: the proxy would connect to itself.
 
     Attributes:
         proxy: the URL of an HTTP proxy for everything; may hold a login.
         ca_bundle: a PEM file of additional trusted authorities.
+        environment: proxies by scheme (`http`, `https`, `all`), and under `no` the hosts that bypass all proxies, as
+            `urllib.request.getproxies_environment` returns them.
     """
 
     proxy: str | None = field(default=None, repr=False)
     ca_bundle: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def proxy_for(self, host: str) -> str | None:
+    def proxy_for(self, scheme: str, host: str, port: int) -> str | None:
         """The URL of the proxy to use; None for a direct connection."""
-        return None if _is_loopback(host) else self.proxy
+        if _is_loopback(host):
+            return None
+        if self.environment:
+            # Not in typeshed; `proxy_bypass` would read the system's settings too.
+            from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
+
+            if proxy_bypass_environment(f"{host}:{port}", dict(self.environment)):
+                return None
+        return self.proxy or self.environment.get(scheme) or self.environment.get("all")
 
     def ssl_context(self) -> ssl.SSLContext:
         """The TLS context that verifies certificates, the same for all connections. The first call takes 20 to 50 ms.
@@ -360,7 +371,7 @@ class ConnectionPools:
         Raises:
             ForbiddenUrlError: the target needs a proxy, and its name resolves here to a forbidden address.
         """
-        proxy = self._outbound.proxy_for(target.host)
+        proxy = self._outbound.proxy_for(target.scheme, target.host, target.port)
         if proxy is not None:
             await self._check_addresses(target)
         # In a thread, and only on the first fetch: loading the certificates would block the event loop.

@@ -25,7 +25,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Call, Deadline, Hit, HttpRequest, SearchQuery, SearchResults
-from websearch_gateway.net.address import DIRECT, Outbound, http_proxy
+from websearch_gateway.net.address import DEFAULT_PORTS, DIRECT, Outbound, http_proxy
 from websearch_gateway.net.bodies import (
     ACCEPT_ENCODING,
     MAX_BYTES,
@@ -88,7 +88,8 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
             http_proxy(outbound.proxy)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        proxy = self._outbound.proxy_for(request.url.host)
+        url = request.url
+        proxy = self._outbound.proxy_for(url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme, 0))
         if proxy not in self._transports:
             self._transports[proxy] = httpx2.AsyncHTTPTransport(
                 verify=self._verify, trust_env=False, limits=LIMITS, proxy=_proxy(proxy) if proxy else None

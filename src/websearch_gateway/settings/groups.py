@@ -311,6 +311,9 @@ class Serving(SettingsGroup):
     outbound_proxy: OptionalUrl = Field(
         None, description="An HTTP proxy for all outgoing requests, such as `http://proxy.example.org:3128`."
     )
+    trust_env: bool = Field(
+        False, description="Whether to use HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY of the environment."
+    )
     ca_bundle: Path | None = Field(
         None, description="A PEM file of certificate authorities to trust besides the public ones."
     )
