@@ -172,6 +172,16 @@ def test_terms_with_ids_are_kept_with_their_texts_however_short():
     assert [name for _, name in found.anchors] == [f"eggs.m{n}" for n in range(9)]
 
 
+def test_the_bar_and_the_empty_search_of_honkit_are_left_out():
+    page = (
+        '<html><body><div class="book-header" role="navigation"><h1><a href=".">Guide</a></h1></div><div role="main">'
+        f'<section class="normal markdown-section"><h1>Guide</h1><p>{TEXT}</p></section><div class="search-results">'
+        '<h1 class="search-results-title">No results matching ""</h1></div></div></body></html>'
+    )
+    markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
+    assert markdown.strip() == f"# Guide\n\n{TEXT}"
+
+
 def test_a_button_or_cell_with_text_of_its_own_stays():
     page = f"<main><h1>Eggs</h1><p>{TEXT}</p><button>How many eggs are there?</button><p class='ln'>{TEXT}</p></main>"
     markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown

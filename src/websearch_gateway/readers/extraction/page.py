@@ -307,6 +307,7 @@ _FURNITURE = re.compile(
 _TABLES = re.compile(r"(?:^|\s)(?:\S*highlighttable|lntable|rouge-table|linenotable|hljs-ln|listing_frame)(?:\s|$)")
 _PATTERNS = {"furniture": _FURNITURE, "table": _TABLES, "numbers": _NUMBERS}
 _NAMES = {"fragment": "lines", "tabs": "labels", "lang": "language", "src": "source"}
+_NAMES |= dict.fromkeys(("book-header", "search-results-title"), "furniture")  # of GitBook and HonKit
 _UNSELECTABLE = re.compile(r"user-select:\s?none")
 _ACTIONS = frozenset(
     (
