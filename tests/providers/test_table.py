@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from websearch_gateway.errors import SearchNotConfiguredError
@@ -49,7 +51,9 @@ def test_blanks_around_a_key_are_ignored_and_the_settings_reach_the_provider() -
     assert (request.params["key"], request.params["cx"], request.params["safe"]) == ("k", "cx", "off")
 
 
-def test_without_keys_there_is_advice() -> None:
-    assert "set SERPER_API_KEY" in advice(Settings())
+def test_without_keys_the_advice_names_the_cheapest_and_their_sign_up_pages() -> None:
+    told = advice(Settings())
+    assert re.findall(r"[A-Z]+_API_KEY", told) == ["SERPER_API_KEY", "BRAVE_API_KEY"]
+    assert "USD 0.001 a request, https://serper.dev)" in told
     assert advice(Settings(tavily_api_key="t")) == ""
     assert advice(Settings(searxng_base_url="http://own.example")) == ""

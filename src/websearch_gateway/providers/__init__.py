@@ -13,11 +13,14 @@ from typing import Any
 from pydantic import SecretStr
 
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.models import Capabilities
 from websearch_gateway.ports import Provider
 from websearch_gateway.settings import PROVIDERS as ROWS
 from websearch_gateway.settings import ProviderRow, Settings
 
 __all__ = ["PROVIDERS", "Entry", "absent", "advice", "configured"]
+
+_MOST_ADVISED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,24 @@ def absent(settings: Settings) -> dict[str, str]:
 
 
 def advice(settings: Settings) -> str:
-    """What to do if no provider has a key; else empty. Those that need none often block callers, or cover little."""
+    """If no provider has a key: which keys to buy, the cheapest first, and where; else empty.
+
+    Providers that need no key often block callers, or cover little.
+    """
     if any(entry.needs for entry in PROVIDERS if entry.name in {one.name for one in configured(settings)}):
         return ""
-    return "No search provider has a key here: set SERPER_API_KEY (https://serper.dev), or the key of another one."
+    sold = sorted(filter(None, map(_sold, PROVIDERS)))[:_MOST_ADVISED]
+    keys = " or ".join(f"{key} (USD {usd:g} a request, {page})" for usd, _, key, page in sold)
+    return f"No search provider has a key here: set {keys}."
+
+
+def _sold(entry: Entry) -> tuple[float, int, str, str] | None:
+    """Price, place in the table, key and page of a provider that needs only one key and is not being shut down."""
+    can: Capabilities = _code(entry).capabilities
+    if not can.cost_per_call_usd or can.ends or len(entry.needs) > 1 or entry.row.engine:
+        return None
+    page = can.price_source.partition(",")[0]
+    return can.cost_per_call_usd, PROVIDERS.index(entry), entry.needs[0].upper(), page
 
 
 def _code(entry: Entry) -> Any:
