@@ -23,7 +23,7 @@ from websearch_gateway import __version__
 from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.results import Stamp, question_name
 from websearch_gateway.cache.semantic import wordings
-from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchValidationError, StateUnavailable
+from websearch_gateway.errors import UNUSABLE, ForbiddenUrlError, SearchError, SearchValidationError, StateUnavailable
 from websearch_gateway.models import LOCAL, Call, Caller, Deadline, SearchQuery, StateEntry, StateProblem, StateUsage
 from websearch_gateway.ports import Embedder, HostedEngine, Reranker, Searcher, State
 from websearch_gateway.results import (
@@ -242,7 +242,8 @@ class Doctor:
             Check(name=name, status="warn", finding=finding, remedy="Set it too, or remove the others.")
             for name, finding in self.unfinished.items()
         ]
-        checks = (*(engines or [NO_ENGINE]), *half, *providers, *filter(None, own))
+        upstreams = (*_with_stand_ins(engines or [NO_ENGINE]), *half, *_with_stand_ins(providers))
+        checks = (*upstreams, *filter(None, own))
         return Diagnosis(checks=(*checks, *self._keys(providers)))
 
     def _keys(self, providers: Sequence[Check]) -> Iterator[Check]:
@@ -329,6 +330,16 @@ class Doctor:
         if problem := self.state.problem:
             return Check(name="state", status="warn", finding=problem.finding, remedy=problem.remedy)
         return Check(name="state", finding="can be read and written")
+
+
+def _with_stand_ins(row: Sequence[Check]) -> Iterator[Check]:
+    """The checks of upstreams, in the order of use. One that failed says which of the later ones serves meanwhile."""
+    for place, check in enumerate(row):
+        stand_in = next((later.name for later in row[place + 1 :] if later.status in ("ok", "warn")), None)
+        gives_way = check.status == "fail" and not check.finding.startswith((*UNUSABLE, "VALIDATION"))
+        if stand_in and gives_way:
+            check = check.model_copy(update={"remedy": f"{check.remedy} {stand_in} answers instead."})
+        yield check
 
 
 async def _engine(engine: HostedEngine) -> Check:

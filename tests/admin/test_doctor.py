@@ -190,3 +190,14 @@ async def test_a_budget_that_is_nearly_spent_is_a_warning(daily: float | None, s
     checks = {check.name: check for check in (await doctor.examine()).checks}
     assert checks["budget"].status == status
     assert ("DAILY_BUDGET_USD" in checks["budget"].remedy) == (status == "warn")
+
+
+async def test_who_serves_meanwhile_is_named_only_where_somebody_does(gateway: Open, sandbox: Sandbox) -> None:
+    for target in ("serper", "brave"):
+        sandbox.fault(target, "status", status=500)
+    both = await examined(gateway, search_providers=("serper", "brave", "duckduckgo"))
+    assert both["serper"].remedy.endswith("duckduckgo answers instead.")
+    alone = await examined(gateway, search_providers=("serper", "brave"))
+    assert alone["serper"].remedy == alone["brave"].remedy == REMEDIES["PROVIDER"]
+    wrong = await examined(gateway, search_providers=("tavily", "duckduckgo"), tavily_api_key=WRONG_KEY)
+    assert wrong["tavily"].remedy == REMEDIES["AUTH"]
