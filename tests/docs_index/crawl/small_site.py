@@ -57,7 +57,8 @@ class Site:
         self.asked.append((path, known is not None))
         page = self.pages.get(path, (404, {}))
         status, body = (200, page) if isinstance(page, str) else (page[0], "")
-        headers = {"content-type": "text/html"} if isinstance(page, str) else page[1]
+        kind = "markdown" if path.endswith(".md") else "html"
+        headers = {"content-type": f"text/{kind}"} if isinstance(page, str) else page[1]
         if isinstance(page, str):
             headers["etag"] = f'"{hash(page)}"'
             if known == headers["etag"]:

@@ -284,6 +284,18 @@ async def test_a_start_page_without_an_ending_that_is_alone_names_the_folder_of_
     assert (version.page_count, version.reason) == (2, "")
 
 
+@pytest.mark.parametrize("links", ["", '<a href="#/zoo/">Zoo</a><a href="#/guide?id=a">A</a><a href="#/">Home</a>'])
+async def test_of_a_docsify_site_the_markdown_files_are_indexed(docs, site, links):
+    site.pages = {
+        "/docs/": f"<div id=app>Loading...{links}</div><script>window.$docsify = {{loadSidebar: true}}</script>",
+        "/docs/_sidebar.md": "* [Guide](guide.md)\n* [Zoo](zoo/README.md)" if not links else (404, {}),
+    }
+    for name in ("README", "guide", "zoo/README"):
+        site.pages[f"/docs/{name}.md"] = f"# The {name}\n\n{PROSE} {name}"
+    version = await crawled(docs, site.url)
+    assert (version.status, version.page_count) == ("completed", 3)
+
+
 async def test_a_refused_site_is_discarded_and_one_with_pages_is_not(docs, site):
     site.pages = {"/docs/": html("Start")}
     kept = await crawled(docs, site.url)

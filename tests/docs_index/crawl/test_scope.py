@@ -129,7 +129,16 @@ def test_a_known_address_is_always_accepted():
 
 @pytest.mark.parametrize(
     "path",
-    ["genindex.html", "genindex-A.html", "genindex", "bookindex.html", "index-all.html", "search.html", "_modules/a"],
+    [
+        "genindex.html",
+        "genindex-A.html",
+        "genindex",
+        "bookindex.html",
+        "index-all.html",
+        "search.html",
+        "_modules/a",
+        "_sidebar.md",
+    ],
 )
 def test_links_of_indexes_are_followed_but_indexes_are_not_indexed(path):
     assert is_only_followed(START + path)

@@ -50,11 +50,11 @@ _NEVER_IN_FILES = re.compile(rf"{_TYPES}|{_CODE})${_FOLDERS}", re.IGNORECASE)
 _NEVER = re.compile(rf"{_TYPES}|epub|docx?|xlsx?|pptx?|ipynb|pdf)${_FOLDERS}", re.IGNORECASE)
 _COPIES = (".md", ".txt")
 _FORMAT = re.compile(r"/?(?:(?<=/)index)?(?:\.html?)?(?:\.md|\.txt)?$")
-# The general indexes of Sphinx, DocBook, javadoc and pydoctor, their help, and what else only leads to pages.
+# The general indexes of Sphinx, DocBook, javadoc, pydoctor and docsify, their help, and what else only leads to pages.
 _FOLLOWED = re.compile(
     r"/(?:genindex[^/]*|bookindex|index-all|py-modindex|modindex)(?:\.html)?$|/search\.html$|/_modules/"
     r"|/(?:all(?:classes|packages)-(?:index|frame)|(?:overview|package)-tree|help-doc|(?:name|module|class)Index"
-    r"|apidocs-help)\.html$",
+    r"|apidocs-help)\.html$|/_sidebar\.md$",
     re.IGNORECASE,
 )
 # The indexes of doxygen have names that other sites give to pages, so their titles must be those of doxygen too.

@@ -421,6 +421,7 @@ def blank(outline: Outline, keep: Mask) -> None:
 MOST_LINKS = 5_000
 _FARTHEST = 200_000  # range in characters to search for a moved line: cleaning moves text only a little
 _CRAWLERS = ("robots", "websearch-gateway")
+_DOCSIFY_LINK = re.compile(r"#/([^?#]*)")
 # Within ten seconds: a page that is read for longer is a page.
 _REFRESH = re.compile(r"""\s*\d?(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)["']?\s*""", re.IGNORECASE)
 
@@ -534,8 +535,16 @@ def _refreshes(root: Any, base: str) -> Iterator[str]:
 def _links(root: Any, base: str) -> Iterator[str]:
     seen: set[str] = set()
     written: set[str] = set()
+    docsify = next((one.text for one in root.iter("script") if "$docsify" in (one.text or "")), "")
+    if docsify:  # its scripts show Markdown files, of which these are the first
+        names = ("README.md", "_sidebar.md")[: 1 + ("loadSidebar" in docsify)]
+        seen = {_absolute(base, name) for name in names}
+        yield from sorted(seen)
+    is_docsify = docsify or any("markdown-section" in one.get("class", "") for one in root.iter("article"))  # rendered
     for element in root.iter("a", "area", "frame", "iframe"):
         target = element.get("src") if element.tag in ("frame", "iframe") else element.get("href")
+        if is_docsify and (place := _DOCSIFY_LINK.match(target or "")):
+            target = f"{place[1]}README.md" if place[1].endswith("/") or not place[1] else f"{place[1]}.md"
         if not target or "nofollow" in element.get("rel", "").lower().split():
             continue
         if (bare := target.partition("#")[0]) in written:  # most links of an index differ only in their fragments
