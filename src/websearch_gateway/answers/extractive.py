@@ -173,6 +173,9 @@ def _warnings(sources: Iterable[_Source]) -> tuple[str, ...]:
 RIVAL = 0.9
 """The largest distance in score from the best sentence at which another one is a rival: either may be the answer."""
 
+SAME = 0.8
+"""The share of the words of the shorter of two sentences that the other one has if it says the same."""
+
 CLOSE = 1.2
 """The same for one that adds a word of the question."""
 
@@ -284,7 +287,8 @@ class _Quotes:
             return
         adds = sum(self._rarity[term] for term in terms_in(self._question, one.own) - self._told)
         is_enough = adds > 0 and (distance <= CLOSE or adds >= GAIN * sum(self._rarity.values()))
-        if distance <= RIVAL or is_enough or (has_kind and not self._has_kind):
+        is_rival = distance <= RIVAL and not any(_repeats(one, said) for told in self.runs for said in told)
+        if is_rival or is_enough or (has_kind and not self._has_kind):
             self.take(run, has_kind=has_kind)
 
     def take(self, run: list[Candidate], *, has_kind: bool) -> None:
@@ -312,6 +316,11 @@ class _Quotes:
                 return None
             run.insert(0, before)
         return run
+
+
+def _repeats(one: Candidate, other: Candidate) -> bool:
+    own, others = frozenset(one.own), frozenset(other.own)
+    return len(own & others) >= SAME * min(len(own), len(others))
 
 
 def _joined(run: Sequence[Candidate]) -> str:
