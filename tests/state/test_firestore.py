@@ -18,7 +18,7 @@ from websearch_gateway.state.firestore import DEFAULT_PREFIX, KINDS, OTHER, Fire
 ROOT = Path(__file__).parents[2]
 PROJECT = "demo-gateway"
 PATIENCE = 20.0
-NOT_KINDS = {"calls", "text", "usd"}
+NOT_KINDS = {"calls", "text", "took", "usd"}
 
 
 @pytest.fixture

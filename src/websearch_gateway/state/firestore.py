@@ -265,7 +265,7 @@ async def merged(streams: Sequence[AsyncIterator[StateEntry]]) -> AsyncIterator[
             heads[first] = following
 
 
-KINDS = ("cache", "doctor", "known", "ledger", "limit", "page")
+KINDS = ("cache", "doctor", "known", "ledger", "limit", "migration", "page")
 """The kinds with a collection each."""
 
 OTHER = "other"
