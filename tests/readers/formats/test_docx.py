@@ -58,6 +58,14 @@ def test_headings_follow_the_styles_and_those_that_they_are_based_on() -> None:
     assert read(body + styled("Plain", "Loop")) == "## Tides\n\n## Winds\n\n# Direct\n\nPlain"
 
 
+def test_a_long_chain_of_styles_is_followed() -> None:
+    chain = "".join(
+        f'<w:style w:styleId="C{n}"><w:name w:val="c"/><w:basedOn w:val="{f"C{n - 1}" if n else "H"}"/></w:style>'
+        for n in range(3_000)
+    )
+    assert read(styled("Tides", "C2999"), styles=STYLES.replace("</w:styles>", f"{chain}</w:styles>")) == "## Tides"
+
+
 def test_lists_keep_their_depth_and_numbers() -> None:
     body = listed("Cast off", 0) + listed("the bow line", 1) + listed("Row", 0) + paragraph("Rest.") + listed("Land", 0)
     assert read(body) == "1. Cast off\n   * the bow line\n2. Row\n\nRest.\n\n3. Land"

@@ -56,6 +56,11 @@ def test_no_entry_can_look_like_another_one() -> None:
     assert "**Forged**" in read
 
 
+def test_a_date_with_an_impossible_zone_costs_only_the_date() -> None:
+    text = RSS.replace("05:06:07 GMT", "05:06:07 +99999999999999")
+    assert feed(text.encode(), URL, "utf-8").markdown == READ.replace("2025-03-04, ", "")
+
+
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "cp1252"])
 def test_the_charset_of_the_reply_is_used_for_a_feed(codec: str) -> None:
     assert (

@@ -193,13 +193,18 @@ class _Styles(dict[str, _Style]):
         self._elements = {one.get(f"{W}styleId", ""): one for one in elements}
 
     def __missing__(self, name: str) -> _Style:
-        style = self[name] = _Style()  # also for styles that are based on themselves
-        if (element := self._elements.get(name)) is not None:
-            style = replace(self[_value(element, "basedOn")], name=_value(element, "name"))
+        chain: dict[str, Any] = {}
+        # A loop, since a document chooses how long the chain is; it may also lead back to itself.
+        while name in self._elements and name not in self and name not in chain:
+            chain[name] = self._elements[name]
+            name = _value(chain[name], "basedOn")
+        style = self.get(name, _Style())
+        for one, element in reversed(chain.items()):
+            style = replace(style, name=_value(element, "name"))
             if heading := _HEADING.fullmatch(style.name):
                 style = replace(style, outline=int(heading[1]) - 1)
             properties = element.find(f"{W}pPr")
-            self[name] = style = style if properties is None else _styled(properties, style)
+            self[one] = style = style if properties is None else _styled(properties, style)
         return style
 
 

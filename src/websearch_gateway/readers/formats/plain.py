@@ -339,7 +339,7 @@ def _day_of(text: str) -> str:
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             return read(text).date().isoformat()
-        except ValueError:
+        except (ValueError, OverflowError):  # of a zone that is years away
             continue
     return ""
 
