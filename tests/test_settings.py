@@ -218,7 +218,9 @@ def test_an_invalid_budget_is_refused(monkeypatch: pytest.MonkeyPatch, written: 
     assert "DAILY_BUDGET_USD" in refusal()
 
 
-@pytest.mark.parametrize("written", ["abc", " ", "20", "-1/day", "1.5/day", "20/fortnight", "1/day;2/hour"])
+@pytest.mark.parametrize(
+    "written", ["abc", " ", "20", "-1/day", "1.5/day", "20/fortnight", "20/0minutes", "1/day;2/hour"]
+)
 def test_an_invalid_rate_limit_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     monkeypatch.setenv("RATE_LIMIT", written)
     message = "Unusable settings: RATE_LIMIT: must be of the form N/PERIOD, such as 20/10minutes, or none."

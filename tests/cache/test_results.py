@@ -254,6 +254,27 @@ async def test_without_its_state_it_continues_in_memory_and_logs_so_once(tmp_pat
     await broken.close()
 
 
+async def refuse(*_):
+    raise StateUnavailable("down")
+
+
+async def leave_out(*_):
+    """What Firestore does with large values."""
+
+
+@pytest.mark.parametrize("put", [refuse, leave_out])
+async def test_a_result_that_the_state_did_not_take_lives_in_memory_for_its_time(state, clock, monkeypatch, put):
+    monkeypatch.setattr(MemoryState, "put", put)
+    cache = ResultCache(state, ANSWERS, Lifetimes(300, 300, 3600), clock=clock)
+    large = ANSWER.model_copy(update={"text": ANSWER.text + "." * 900_000})
+    await cache.put(QUERY, STORED_ANSWER_ME, large)
+    clock.now += 299
+    assert (await cache.get(QUERY, STORED_ANSWER_ME)).response.text == large.text
+    clock.now += 2
+    assert await cache.get(QUERY, STORED_ANSWER_ME) is None
+    assert (await cache.stale(QUERY, STORED_ANSWER_ME)).response.cache == "stale"
+
+
 async def test_a_result_read_while_the_cache_is_cleared_is_not_kept(cache, other_process, monkeypatch):
     """It was read before the state removed it, so it may be served once."""
     await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)

@@ -172,6 +172,23 @@ async def test_queries_run_concurrently_up_to_a_cap_and_cancelling_ends_them(gat
     assert sandbox.calls("google") == 5
 
 
+async def test_a_defect_in_one_query_ends_the_others(gateway):
+    cancelled = []
+
+    async def recall(checked, *_, **__):
+        if checked.query.text == "comet":
+            raise RuntimeError("a defect")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append(checked.query.text)
+
+    async with gateway() as opened:
+        with pytest.raises(ExceptionGroup):
+            await replace(opened.raw, recall=recall).search(THREE)
+        assert sorted(cancelled) == ["knots", "tides"]
+
+
 async def test_without_any_provider_the_error_names_the_variables(gateway):
     with pytest.raises(SearchNotConfiguredError, match="BRAVE_API_KEY"):
         async with gateway(search_providers="brave", brave_api_key=None):

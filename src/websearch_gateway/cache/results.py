@@ -191,9 +191,16 @@ class ResultCache(Generic[R]):
             stopgap=stopgap,
             response=kept,
         )
-        self._memory[key] = _Held(entry, now + CHECK_SECONDS)
+        memory = self._memory
+        memory[key] = held = _Held(entry, now + CHECK_SECONDS)
         value = entry.model_dump_json(by_alias=True).encode()
-        await self._best_effort(lambda: self._state.put(key, value, seconds + stale_seconds), None)
+
+        async def store() -> bool:
+            await self._state.put(key, value, seconds + stale_seconds)
+            return len(value) <= ALWAYS_STORED_BYTES or await self._state.get(key) is not None
+
+        if not await self._best_effort(store, False) and memory.get(key) is held:
+            memory[key] = _Held(entry, math.inf)
 
     def seconds_fresh(self, query: SearchQuery, response: R, *, stopgap: bool = False) -> float:
         """How long `put` keeps a result fresh (seconds); 0 if it does not keep it."""
@@ -229,9 +236,9 @@ class ResultCache(Generic[R]):
         failed: bytes | None = b""
         stored = await self._best_effort(lambda: self._state.get(key), failed, seconds=None)
         now, held = self.clock(), memory.get(key)
-        if stored == failed and held is not None:
+        if held is not None and (stored == failed or (stored is None and held.trusted_until == math.inf)):
             known: _Entry[R] = held.entry
-            memory[key] = _Held(known, now + OUTAGE_SECONDS)
+            memory[key] = _Held(known, max(held.trusted_until, now + OUTAGE_SECONDS))
             return known
         memory.pop(key, None)
         try:
@@ -409,6 +416,9 @@ def _warned(served: Served[AnyResult], reason: str) -> Served[AnyResult]:
     return served._replace(response=response)
 
 
+ALWAYS_STORED_BYTES = 900_000
+"""A backend may leave out larger values without an error, as Firestore does."""
+
 CHECK_SECONDS, OUTAGE_SECONDS = 5.0, 30.0
 """How long a process may serve an entry from memory that another one has cleared; and that, in an outage (seconds)."""
 
@@ -453,7 +463,10 @@ class _Entry(Stamp, Generic[R]):
 
 
 class _Held(NamedTuple, Generic[R]):
-    """An entry in memory. After `trusted_until` the state is asked again: another process may have cleared it."""
+    """An entry in memory. After `trusted_until` the state is asked again: another process may have cleared it.
+
+    It is infinite for an entry that the state did not take.
+    """
 
     entry: _Entry[R]
     trusted_until: float

@@ -528,8 +528,9 @@ class RawSearch:
             await progress("Searching the web")
             gate = asyncio.Semaphore(QUERIES_AT_ONCE)
             texts = list(dict.fromkeys(request.queries))  # a repeated query is searched once
-            found_by_text = await asyncio.gather(*(self._ask(text, request, caller, gate) for text in texts))
-            replies = dict(zip(texts, found_by_text, strict=True))
+            async with asyncio.TaskGroup() as group:
+                tasks = {text: group.create_task(self._ask(text, request, caller, gate)) for text in texts}
+            replies = {text: task.result() for text, task in tasks.items()}
             served = [reply for reply in replies.values() if not isinstance(reply, SearchError)]
             if not served:
                 raise next(reply for reply in replies.values() if isinstance(reply, SearchError))

@@ -66,7 +66,7 @@ def _amounts(value: Mapping[str, float]) -> Mapping[str, float]:
 
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "month": 2_592_000, "year": 31_104_000}
-_QUOTA = re.compile(rf"(\d+)\s*(?:/|per)\s*(\d+)?\s*({'|'.join(_SECONDS)})s?", re.ASCII)
+_QUOTA = re.compile(rf"(\d+)\s*(?:/|per)\s*([1-9]\d*)?\s*({'|'.join(_SECONDS)})s?", re.ASCII)
 
 
 def _quota(value: str) -> str:
