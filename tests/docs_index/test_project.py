@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs_index import packages as reading
-from websearch_gateway.docs_index.packages import MAX_FILE_BYTES, MOST_REQUIREMENTS, PUBLIC, read_project
+from websearch_gateway.docs_index.project import MAX_FILE_BYTES, MOST_REQUIREMENTS, PUBLIC, Origins, read_project
 
 UV_LOCK = """
 version = 1
@@ -28,7 +27,8 @@ def project(tmp_path: Path, **files: str) -> dict[tuple[str, str], str]:
         (tmp_path / f"{head.replace('__', '-')}.{ending}").write_text(text)
     read = read_project(str(tmp_path))
     assert read["problem"] == ""
-    rows = [row for row in read["direct"] if not reading.withheld(read["withheld"][row[0]], row[1])]
+    origins = {ecosystem: Origins(**one) for ecosystem, one in read["origins"].items()}
+    rows = [row for row in read["direct"] if not origins[row[0]].withheld(row[1])]
     return {(ecosystem, name): version for ecosystem, name, version in rows}
 
 
@@ -36,8 +36,8 @@ def withheld(folder: Path, **arguments: object) -> dict[str, str]:
     """The direct dependencies that no public registry is asked for, and why."""
     read = read_project(str(folder), **arguments)
     assert read["problem"] == ""
-    rows = [(name, reading.withheld(read["withheld"][ecosystem], name)) for ecosystem, name, _ in read["direct"]]
-    return {name: reason for name, reason in rows if reason}
+    origins = {ecosystem: Origins(**one) for ecosystem, one in read["origins"].items()}
+    return {name: reason for eco, name, _ in read["direct"] if (reason := origins[eco].withheld(name))}
 
 
 def test_a_project_of_python_has_the_versions_of_its_lock_file(tmp_path: Path) -> None:
@@ -109,6 +109,15 @@ def test_a_path_among_requirements_is_no_package(tmp_path: Path) -> None:
         ("pypi", "gull"): "",
         ("pypi", "auk"): "",
     }
+
+
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_an_older_lock_file_of_pnpm_names_its_peers_and_what_the_project_asked_for(tmp_path: Path, indent: str) -> None:
+    text = "specifiers:\n  vite: 5.0.0\n  old: npm:heron@^2\n\ndependencies:\n  vite: 5.4.2_react@18.2.0\n"
+    lock = "".join(f"{indent}{line}\n" for line in text.splitlines())
+    manifest = json.dumps({"dependencies": {"vite": "^5.0.0"}})
+    found = project(tmp_path, package_json=manifest, pnpm__lock_yaml=f"lockfileVersion: 5.4\n{lock}packages:\n")
+    assert found == {("npm", "vite"): "5.4.2"}
 
 
 PACKAGE = json.dumps(
@@ -195,20 +204,7 @@ CORP = "https://me:secret@pkg.corp.example/simple/"
         ("pyproject.toml", f'{PYTHON}[[tool.poetry.source]]\nname = "corp"\nurl = "{CORP}"\npriority = "supplemental"'),
         ("pyproject.toml", f'{PYTHON}[[tool.pdm.source]]\nname = "corp"\nurl = "{CORP}"'),
         ("pyproject.toml", f'{PYTHON}[tool.hatch.envs.default.env-vars]\nPIP_EXTRA_INDEX_URL = "{CORP}"'),
-        (
-            "pyproject.toml",
-            f'{PYTHON}[tool.uv.sources]\nAcme = {{index = "corp"}}\n'
-            f'[[tool.uv.index]]\nname = "corp"\nurl = "{CORP}"\nexplicit = true',
-        ),
-        (
-            "pyproject.toml",
-            '[tool.poetry.dependencies]\nacme = {version = "1", source = "corp"}\nheron = "1"\n'
-            f'[[tool.poetry.source]]\nname = "corp"\nurl = "{CORP}"\npriority = "explicit"',
-        ),
         ("uv.toml", f'[[index]]\nurl = "{CORP}"'),
-        ("uv.toml", 'index-url = "./wheels"'),
-        ("uv.toml", 'index = [{name = "corp", url = "$INDEX"}]'),
-        ("pip.conf", "index-url without a section"),
         ("pdm.toml", f'[pypi]\nurl = "{CORP}"'),
         ("Pipfile", f'[[source]]\nname = "corp"\nurl = "{CORP}"'),
         ("requirements.txt", f"--index-url {CORP}\n"),
@@ -248,6 +244,16 @@ def test_beside_a_private_index_only_what_a_lock_file_calls_public_is_asked_for(
             "poetry.lock",
             f'[[package]]\nname = "Acme"\nversion = "1"\n[package.source]\ntype = "legacy"\nurl = "{CORP}"',
         ),
+        (
+            "pyproject.toml",
+            f'{PYTHON}[tool.uv.sources]\nAcme = {{index = "corp"}}\n'
+            f'[[tool.uv.index]]\nname = "corp"\nurl = "{CORP}"\nexplicit = true',
+        ),
+        (
+            "pyproject.toml",
+            '[tool.poetry.dependencies]\nacme = {version = "1", source = "corp"}\nheron = "1"\n'
+            f'[[tool.poetry.source]]\nname = "corp"\nurl = "{CORP}"\npriority = "explicit"',
+        ),
     ],
 )
 def test_a_package_of_another_index_is_withheld_and_the_others_are_not(tmp_path: Path, name: str, text: str) -> None:
@@ -272,8 +278,6 @@ def test_poetry_names_no_source_for_a_package_of_pypi(tmp_path: Path) -> None:
         (".yarnrc.yml", "nodeLinker: pnp\nnpmRegistryServer: 'https://npm.corp.example'\n"),
         ("bunfig.toml", '[install]\nregistry = {url = "https://npm.corp.example", token = "x"}'),
         ("pnpm-workspace.yaml", "packages:\n  - a\nregistries:\n  default: https://npm.corp.example/\n"),
-        (".yarnrc.yml", "npmScopes:\n  acme:\n    npmRegistryServer: https://npm.corp.example\n"),
-        ("bunfig.toml", '[install.scopes]\nacme = "https://npm.corp.example"'),
     ],
 )
 @pytest.mark.parametrize(
@@ -301,6 +305,8 @@ def test_a_private_registry_of_npm_may_have_any_package(
     [
         (".npmrc", "@acme:registry=https://npm.corp.example/\n"),
         (".yarnrc", '"@acme:registry" "https://npm.corp.example"\n'),
+        (".yarnrc.yml", "npmScopes:\n  acme:\n    npmRegistryServer: https://npm.corp.example\n"),
+        ("bunfig.toml", '[install.scopes]\nacme = "https://npm.corp.example"'),
         ("pnpm-workspace.yaml", "registries:\n  '@acme': https://npm.corp.example/\n"),
         (
             "package-lock.json",
@@ -383,35 +389,21 @@ def test_a_file_of_settings_that_a_variable_names_is_read(
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    "text",
     [
-        ("pip.conf", "[global]\nindex-url = https://pypi.org/simple\n"),
-        ("pip.conf", "[global]\nindex-url = https://PyPI.org:443/simple/\ntimeout = 5\n"),
-        ("pip.conf", "[global]\nindex-url = http://127.0.0.1:9/simple\n"),
-        ("pip.conf", f"[global]\n# index-url = {CORP}\nproxy = http://proxy.corp.example:3128\n"),
-        ("uv.toml", 'index-strategy = "first-index"\n[[index]]\nname = "pypi"\nurl = "https://pypi.org/simple"\n'),
-        ("pyproject.toml", f'{PYTHON}[project.urls]\nSource = "https://e.org/"\nIndex = "{CORP}"\n'),
-        (".npmrc", "//registry.npmjs.org/:_authToken=${TOKEN}\nregistry=https://registry.npmjs.org/\n"),
-        (".yarnrc.yml", "plugins:\n  - path: a.cjs\n    spec: 'https://e.org/a.js'\n"),
-        ("pnpm-lock.yaml", "packages:\n\n  acme@1.0.0:\n    deprecated: see https://e.org/\n"),
+        "[global]\nindex-url = https://pypi.org/simple\n",
+        "[global]\nindex-url = https://PyPI.org:443/simple/\ntimeout = 5\n",
+        "[global]\nindex-url = http://127.0.0.1:9/simple\n",
+        "[global]\nno-index = false\n",
     ],
 )
-def test_the_public_registry_and_the_one_of_the_settings_are_asked(tmp_path: Path, name: str, text: str) -> None:
+def test_the_public_registry_and_the_one_of_the_settings_are_asked(tmp_path: Path, text: str) -> None:
     (tmp_path / "pyproject.toml").write_text(PYTHON)
-    (tmp_path / "package.json").write_text(NODE)
-    (tmp_path / name).write_text(text)
+    (tmp_path / "pip.conf").write_text(text)
     assert withheld(tmp_path, public={**PUBLIC, "pypi": (*PUBLIC["pypi"], "127.0.0.1:9")}) == {}
 
 
-def test_one_large_line_of_settings_is_searched_in_linear_time(tmp_path: Path) -> None:
+def test_a_malformed_setting_is_named_and_nothing_is_asked(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(PYTHON)
-    for name, part in (
-        (".npmrc", "a"),
-        ("pip.conf", "http://"),
-        ("uv.toml", "url = "),
-        ("yarn.lock", "a@"),
-        ("x", "-"),
-    ):
-        (tmp_path / name).write_text(part * 100_000)
-        (tmp_path / "requirements.txt").write_text(part * 100_000)
-    assert set(withheld(tmp_path)) == {"acme", "heron"}
+    (tmp_path / "pip.conf").write_text("index-url without a section")
+    assert read_project(str(tmp_path))["problem"].startswith("pip.conf is malformed")

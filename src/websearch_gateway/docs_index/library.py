@@ -28,17 +28,8 @@ from websearch_gateway.docs_index.models import (
     quoted,
     select,
 )
-from websearch_gateway.docs_index.packages import (
-    CODE_HOSTS,
-    PUBLIC,
-    USER_FILES,
-    Ecosystem,
-    Package,
-    Registries,
-    package_of,
-    read_project,
-    withheld,
-)
+from websearch_gateway.docs_index.packages import CODE_HOSTS, Ecosystem, Package, Registries, package_of
+from websearch_gateway.docs_index.project import PUBLIC, USER_FILES, Origins, read_project
 from websearch_gateway.docs_index.search import MAX_TOKENS, Ranker, reorder_with
 from websearch_gateway.docs_index.store.crawls import is_dead
 from websearch_gateway.docs_index.store.docs import SqlDocs
@@ -182,7 +173,7 @@ class DocsLibrary:
             SearchTimeoutError: the files take too long to read.
         """
         project = await self._project(folder)
-        if reason := withheld(project["withheld"][package.ecosystem], package.name):
+        if reason := project["origins"][package.ecosystem].withheld(package.name):
             raise SearchValidationError(f"{package.name}: {reason} To ask it all the same, leave out --project.")
         version = package.version or project["versions"][package.ecosystem].get(package.name, "")
         return package_of(package.ecosystem, package.name, version)
@@ -196,7 +187,7 @@ class DocsLibrary:
         turns = asyncio.Semaphore(LOOKED_UP_AT_ONCE)
 
         async def look(package: Package) -> DocsDependency:
-            if reason := withheld(project["withheld"][package.ecosystem], package.name):
+            if reason := project["origins"][package.ecosystem].withheld(package.name):
                 return _dependency(package, problem=reason)
             async with turns:
                 return await self.documented(package)
@@ -216,7 +207,7 @@ class DocsLibrary:
             raise SearchValidationError("The files of the project take too much time or memory to read.") from error
         if read["problem"]:
             raise SearchValidationError(read["problem"])
-        return read
+        return {**read, "origins": {name: Origins(**one) for name, one in read["origins"].items()}}
 
     async def documented(self, package: Package) -> DocsDependency:
         """Where the documentation of a package is, and whether it is indexed. Errors are its `problem`."""
