@@ -464,13 +464,14 @@ class CacheAdmin:
         least_age = 0.0 if older_than_hours is None else _checked(older_than_hours) * 3600
         questions = None if query is None else await self._names(checked_query(query))
         removed: dict[str, int] = {}
+        problem = self.state.problem  # it may end before the last entry, but after entries of the file were passed over
         try:
             for kind in PREFIXES if questions is None else ABOUT_QUESTIONS:
                 removed[kind] = await self._remove(kind, least_age, questions)
         finally:
             for memory in self.memories:
                 memory.forget()
-        if problem := self.state.problem:
+        if problem := problem or self.state.problem:
             raise StateUnavailable(f"The cache of this process is cleared, but the file is not: {problem}")
         return CacheClearResult(removed=sum(removed.values()), removed_by_kind=removed)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.clock import Clock
+from tests.patience import nothing_else
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.state.memory import RETRY_SECONDS, SpareState
 from websearch_gateway.state.sqlite import SqliteState
@@ -60,9 +61,10 @@ async def outage(state: SpareState, disk: Disk) -> None:
 
 
 async def returned(state: SpareState, clock: Clock) -> None:
-    """The first verb after a while tries the file again."""
+    """Wait for the return to the file, which the first verb after a while begins."""
     clock.now += RETRY_SECONDS
     await state.get("anything")
+    await nothing_else()
 
 
 async def test_counters_go_on_from_where_the_file_has_them(state: SpareState, disk: Disk, clock: Clock) -> None:
@@ -93,20 +95,60 @@ async def test_a_damaged_file_is_no_outage(tmp_path: Path) -> None:
     await state.close()
 
 
+async def test_a_window_that_begins_again_in_memory_counts_for_itself(
+    state: SpareState, file: SqliteState, disk: Disk, clock: Clock
+) -> None:
+    await state.add("limit/hour", 5, ttl=600)
+    await outage(state, disk)
+    assert await state.add("limit/hour", 2, ttl=600) == 7
+    clock.now += 601
+    assert await state.add("limit/hour", 1, ttl=600) == 1
+    await nothing_else()
+    await disk.free()
+    clock.now += 2 * RETRY_SECONDS
+    await returned(state, clock)
+    assert state.problem is None
+    assert await file.get("limit/hour") == b"1"
+
+
+async def test_what_is_added_during_the_return_is_not_lost_and_a_cancelled_caller_doubles_nothing(
+    state: SpareState, file: SqliteState, disk: Disk, clock: Clock
+) -> None:
+    keys = [f"ledger/{number}" for number in range(20)]
+    await outage(state, disk)
+    for key in keys:
+        await state.add(key, 2)
+    await disk.free()
+    clock.now += RETRY_SECONDS
+    caller = asyncio.create_task(state.get("anything"))
+    await asyncio.sleep(0)
+    caller.cancel()
+    await asyncio.gather(*(state.add(key) for key in keys), return_exceptions=True)
+    await returned(state, clock)
+    assert state.problem is None
+    assert [await file.get(key) for key in keys] == [b"3"] * 20
+
+
 async def test_the_file_gets_what_it_missed_and_nothing_twice(
     state: SpareState, file: SqliteState, disk: Disk, clock: Clock
 ) -> None:
     await state.add("ledger/total", 5)
+    await state.put("limit/end", b"1")
+    await state.put("limit/old", b"1")
     await outage(state, disk)
     await state.add("ledger/total", 3)
     await state.add("ledger/new", 2, ttl=600)
+    await state.put("limit/end", b"2")
+    await state.delete("limit/old")
     await state.put("cache/answer", b"in memory only")
     await returned(state, clock)
     assert state.problem, "the disk is still read-only"
     await disk.free()
+    clock.now += 2 * RETRY_SECONDS
     await returned(state, clock)
     assert state.problem is None
-    assert [await file.get(key) for key in ("ledger/total", "ledger/new", "cache/answer")] == [b"8", b"2", None]
+    assert [await file.get(key) for key in ("ledger/total", "ledger/new", "limit/end")] == [b"8", b"2", b"2"]
+    assert [await file.get(key) for key in ("limit/old", "cache/answer")] == [None, None]
     assert await state.add("ledger/total") == 9
 
 
@@ -124,11 +166,36 @@ async def test_what_another_process_counted_meanwhile_stays(
     await other.close()
 
 
-async def test_the_cache_starts_empty(state: SpareState, disk: Disk) -> None:
+async def test_the_cache_starts_empty_and_what_is_cleared_does_not_come_back(
+    state: SpareState, disk: Disk, clock: Clock
+) -> None:
     await state.put("cache/a", b"1")
+    await state.put("cache/b", b"1")
     await outage(state, disk)
     assert await state.get("cache/a") is None
-    assert [key async for key, _ in state.scan("cache/")] == ["cache/large"]
+    await state.put("cache/b", b"2")
+    assert [entry async for entry in state.scan("cache/")] == [
+        ("cache/a", b"1"),
+        ("cache/b", b"2"),
+        ("cache/large", LARGE),
+    ]
+    assert await state.delete("cache/a")
+    assert not await state.delete("cache/a")
+    assert [key async for key, _ in state.scan("cache/")] == ["cache/b", "cache/large"]
+    await disk.free()
+    await returned(state, clock)
+    assert [key async for key, _ in state.scan("cache/")] == ["cache/b"]
+
+
+async def test_it_is_tried_ever_more_rarely(state: SpareState, disk: Disk, clock: Clock) -> None:
+    await outage(state, disk)
+    await returned(state, clock)
+    tasks = []
+    for _ in range(2):
+        clock.now += RETRY_SECONDS
+        await state.get("anything")
+        tasks.append(len(asyncio.all_tasks()))
+    assert tasks == [1, 2], "the second try begins after twice the time"
 
 
 async def test_one_warning_says_what_is_lost_and_what_to_do(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

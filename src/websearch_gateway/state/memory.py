@@ -12,7 +12,6 @@ import math
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import suppress
 from typing import TypeVar
 
 from websearch_gateway.errors import StateUnavailable
@@ -140,10 +139,14 @@ def _size(key: str, value: bytes | int) -> int:
 
 
 RETRY_SECONDS = 30.0
-"""The wait before the file is tried again."""
+"""The wait before the file is tried again; it doubles each time, up to LONGEST_RETRY_SECONDS."""
+
+LONGEST_RETRY_SECONDS = 600.0
 
 LOSS = "Costs, limits and the cache are in the memory of this process only, and are lost when it ends."
 CURE = "Let DATA_DIR name a folder that can be written, or set STATE_URL=memory:// if memory is enough."
+
+_PROBE = "doctor/probe"
 
 _log = logging.getLogger(__name__)
 
@@ -151,11 +154,11 @@ T = TypeVar("T")
 
 
 class SpareState(State):
-    """A State over `file`, which goes on in memory when the file cannot be read or written.
+    """A State over `file`, which goes on when the file cannot be read or written.
 
-    Counters go on from where the file had them, as far as it can be read; the cache starts empty. When the file can be
-    written again, it gets what was added meanwhile. A lock of another process is no such outage, since that process
-    counts too.
+    Counters then go on in memory from where the file had them, as far as it can be read; the cache starts empty. When
+    the file can be written again, it gets the counts that it missed. A lock of another process is no such outage, since
+    that process counts too.
 
     Args:
         clock: seconds of any monotonic clock.
@@ -169,91 +172,163 @@ class SpareState(State):
         self._file = file
         self._clock = clock
         self._memory: MemoryState | None = None
-        self._begun_at: dict[str, int] = {}  # counters as the file had them
+        # What the file lacks: the amount added to a counter, or None for a value that was put or deleted.
+        self._missed: dict[str, int | None] = {}
         self._changing = asyncio.Lock()
+        self._returning: asyncio.Task[None] | None = None
+        self._retry_seconds = RETRY_SECONDS
         self._retry_at = 0.0
-        self._limit: tuple[int, Sequence[str]] = (sys.maxsize, ())
+        self._most_bytes = 0
+        self._evictable: tuple[str, ...] = ()
 
     def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        self._limit = most_bytes, evictable
+        self._most_bytes, self._evictable = most_bytes, tuple(evictable)
         self._file.limit(most_bytes, evictable)
 
     async def usage(self) -> StateUsage | None:
-        return await self._run(lambda state: state.usage())
+        return await self._either(self._file.usage, lambda memory: memory.usage())
 
     async def get(self, key: str) -> bytes | None:
-        return await self._run(lambda state: state.get(key))
+        async def get(memory: MemoryState) -> bytes | None:
+            value = await memory.get(key)
+            if value is not None or key.startswith(self._evictable) or not self._counts_in_file(key):
+                return value
+            entry = await self._in_file(key)
+            return entry.value if entry else None
+
+        return await self._either(lambda: self._file.get(key), get)
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        await self._run(lambda state: state.put(key, value, ttl))
+        async def put(memory: MemoryState) -> None:
+            await memory.put(key, value, ttl)
+            if not key.startswith(self._evictable):
+                self._missed[key] = None
+
+        await self._either(lambda: self._file.put(key, value, ttl), put)
 
     async def delete(self, key: str) -> bool:
-        return await self._run(lambda state: state.delete(key))
+        async def delete(memory: MemoryState) -> bool:
+            is_in_file = self._counts_in_file(key) and await self._in_file(key) is not None
+            if is_in_file or key in self._missed:
+                self._missed[key] = None
+            return await memory.delete(key) or is_in_file
+
+        return await self._either(lambda: self._file.delete(key), delete)
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
-        return await self._run(lambda state: state.add(key, amount, ttl))
+        async def add(memory: MemoryState) -> int:
+            before, left = 0, ttl
+            if self._counts_in_file(key):
+                if await memory.get(key) is None:
+                    self._missed.pop(key, None)  # counted in a window that is over
+                    if (entry := await self._in_file(key)) and entry.counts:
+                        before, left = int(entry.value), entry.ttl
+                self._missed[key] = (self._missed.get(key) or 0) + amount
+            return await memory.add(key, before + amount, left)
+
+        return await self._either(lambda: self._file.add(key, amount, ttl), add)
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        if self._memory is None:
-            try:
-                async for entry in self._file.entries(prefix, after):
-                    yield entry
-                return
-            except StateUnavailable as error:
-                await self._turn_to_memory(error)
+        """See ports.State. What is in memory replaces what is in the file."""
+        held: list[StateEntry] = []
         if self._memory is not None:
-            async for entry in self._memory.entries(prefix, after):
-                yield entry
+            held = [entry async for entry in self._memory.entries(prefix, after)]
+        hidden = {entry.key for entry in held} | {key for key in self._missed if not self._counts_in_file(key)}
+        try:
+            async for entry in self._file.entries(prefix, after):
+                while held and held[0].key < entry.key:
+                    yield held.pop(0)
+                if entry.key not in hidden:
+                    yield entry
+        except StateUnavailable as error:
+            if self._memory is None:
+                self._turn_to_memory(error)
+        for entry in held:
+            yield entry
 
     async def close(self) -> None:
+        if self._returning is not None:
+            self._returning.cancel()
+            await asyncio.gather(self._returning, return_exceptions=True)
         await self._file.close()
         if self._memory is not None:
             await self._memory.close()
 
-    async def _run(self, verb: Callable[[State], Awaitable[T]]) -> T:
-        """The result of the verb for the file, or for the memory while the file cannot be used."""
+    async def _either(self, in_file: Callable[[], Awaitable[T]], in_memory: Callable[[MemoryState], Awaitable[T]]) -> T:
+        """What the verb returns for the file, or for the memory while the file cannot be used."""
         if self._memory is None:
             try:
-                return await verb(self._file)
+                return await in_file()
             except StateUnavailable as error:
-                await self._turn_to_memory(error)
-        elif self._clock() >= self._retry_at:
-            async with self._changing:
-                await self._try_again()
-        return await verb(self._memory or self._file)
+                self._turn_to_memory(error)
+        async with self._changing:
+            if (memory := self._memory) is not None:
+                self._try_again(memory)
+                return await in_memory(memory)
+        return await in_file()
 
-    async def _turn_to_memory(self, error: StateUnavailable) -> None:
+    def _turn_to_memory(self, error: StateUnavailable) -> None:
         """Go on in memory. Raises `error` unless it means that the file cannot be used."""
         if error.details.get("reason") != UNUSABLE_FILE:
             raise error
-        async with self._changing:
-            if self._memory is not None:  # another verb was faster
-                return
-            memory = MemoryState(clock=self._clock)
-            memory.limit(*self._limit)
-            self._begun_at = {}
-            with suppress(StateUnavailable):
-                async for entry in self._file.entries(""):
-                    if entry.counts:
-                        self._begun_at[entry.key] = await memory.add(entry.key, int(entry.value), entry.ttl)
-            self._retry_at = self._clock() + RETRY_SECONDS
-            self.problem = StateProblem(f"{error.message} {LOSS}", CURE)
-            self._memory = memory
-            _log.warning("%s", self.problem)
-
-    async def _try_again(self) -> None:
-        """Add to the file what was added in memory, and use it again; nothing changes if it cannot be written."""
-        memory = self._memory
-        if memory is None or self._clock() < self._retry_at:  # another verb was faster
+        if self._memory is not None:  # another verb was faster
             return
+        self._memory = MemoryState(clock=self._clock)
+        if self._evictable:
+            self._memory.limit(self._most_bytes, self._evictable)
+        self._retry_seconds = RETRY_SECONDS
         self._retry_at = self._clock() + RETRY_SECONDS
+        self.problem = StateProblem(f"{error.message} {LOSS}", CURE)
+        _log.warning("%s", self.problem)
+
+    def _counts_in_file(self, key: str) -> bool:
+        """Whether the file's value of this key still counts."""
+        return self._missed.get(key, 0) is not None
+
+    async def _in_file(self, key: str) -> StateEntry | None:
+        """The entry in the file; None if the file cannot be read either."""
         try:
-            async for entry in memory.entries(""):
-                if entry.counts and (more := int(entry.value) - self._begun_at.get(entry.key, 0)):
-                    await self._file.add(entry.key, more, entry.ttl)
-                    self._begun_at[entry.key] = int(entry.value)
-            await self._file.put("doctor/probe", b"", ttl=60)
+            return await _entry(self._file, key)
+        except StateUnavailable:
+            return None
+
+    def _try_again(self, memory: MemoryState) -> None:
+        """Return to the file in the background, if it is time to try."""
+        is_returning = self._returning is not None and not self._returning.done()
+        if self._clock() >= self._retry_at and not is_returning:
+            self._retry_seconds = min(2 * self._retry_seconds, LONGEST_RETRY_SECONDS)
+            self._retry_at = self._clock() + self._retry_seconds
+            self._returning = asyncio.create_task(self._return(memory))
+
+    async def _return(self, memory: MemoryState) -> None:
+        """Write what the file missed, then use it again."""
+        try:
+            await self._file.put(_PROBE, b"", ttl=60)
+            while self.problem:
+                async with self._changing:
+                    await self._write_one(memory)
         except StateUnavailable:
             return
-        self._memory = self.problem = None
-        _log.info("The state file can be written again.")
+
+    async def _write_one(self, memory: MemoryState) -> None:
+        """Write the file's next missing entry; if there is none, the memory ends."""
+        if not self._missed:
+            self._memory = self.problem = None
+            _log.info("The state file can be written again.")
+            return
+        key, amount = next(iter(self._missed.items()))
+        entry = await _entry(memory, key)
+        if amount is None:
+            await self._file.delete(key)
+        if entry and entry.counts:
+            await self._file.add(key, int(entry.value) if amount is None else amount, entry.ttl)
+        elif entry:
+            await self._file.put(key, entry.value, entry.ttl)
+        del self._missed[key]
+
+
+async def _entry(state: State, key: str) -> StateEntry | None:
+    """The entry under exactly this key, which is the first of all that begin with it."""
+    async for entry in state.entries(key):
+        return entry if entry.key == key else None
+    return None
