@@ -58,6 +58,14 @@ async def test_the_definition_of_a_name_comes_first_with_its_own_anchor(docs, ra
     assert len(found) + len(ranker.more) == 6
 
 
+async def test_an_operator_that_a_page_defines_is_found(docs, ranker):
+    id_ = await version(docs)
+    draft = page(f"{BASE}arrow.html", "About arrows.", "The arrow -> names the type of a result.")
+    await commit(docs, id_, with_symbols(draft, Symbol("->", "api", "", 1)))
+    found = await ranker.search("->", VECTOR, await docs.versions())
+    assert found[0].url.startswith(f"{BASE}arrow.html")
+
+
 async def test_a_word_that_no_page_has_becomes_the_most_frequent_near_one(docs, ranker):
     id_ = await version(docs)
     texts = ["Borrow it.", "He borrows it.", "They sorrow.", "More sorrow.", "Their sorrow.", "A barow.", "Headers."]

@@ -272,7 +272,7 @@ def _section_to_show(db: Database, query: Query, page: RankedPage, best: Chunk, 
     terms = query_terms(query.text)
     ids = list(dict.fromkeys((best.id, *page.chunk_ids)))
     if page.defined:
-        both = load_chunks(db, ids[: min(2, len(query.phrases))])
+        both = load_chunks(db, ids[: max(1, min(2, len(query.phrases)))])  # an operator such as `->` is no phrase
         texts = (" ".join((*one.heading_path, one.content)) for one in both)
         held = [len(set(terms).intersection(one)) for one in tokens_of_each(texts)]
         chunk = both[held.index(max(held))]

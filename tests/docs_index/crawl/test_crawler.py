@@ -428,6 +428,15 @@ async def test_a_site_at_whose_page_two_crawls_died_does_not_stop_the_others(doc
     assert (await docs.runner.crawl(again.id)).page_count == 2
 
 
+async def test_an_index_that_cannot_be_read_ends_the_crawling_with_its_own_error(docs, monkeypatch):
+    async def locked(**_):
+        raise StateUnavailable("The index is locked.")
+
+    monkeypatch.setattr(docs.store, "versions", locked)
+    with pytest.raises(StateUnavailable, match="locked"):
+        await docs.runner.keep_crawling(0, drains=True)
+
+
 async def test_a_server_crawls_pending_sites(docs, site):
     site.pages = {"/docs/": html("Start", "The zebra eats.")}
     added = await docs.add(site.url, "x", "1", FAST)

@@ -231,24 +231,27 @@ class CrawlRunner:
         looked_at = -math.inf
         running: dict[int, asyncio.Task[None]] = {}
         seen: set[int] = set()
-        async with asyncio.TaskGroup() as crawls:
-            while True:
-                running = {id_: task for id_, task in running.items() if not task.done()}
-                if self.index_file is None or await asyncio.to_thread(self.index_file.is_file):
-                    now = time.monotonic()
-                    due = 0 < refresh_seconds <= now - looked_at
-                    looked_at = now if due else looked_at
-                    for version in await self.pending(refresh=due):
-                        is_new = version.id not in (seen if drains else running)
-                        if is_new and len(running) < SITES_AT_ONCE:
-                            running[version.id] = crawls.create_task(self._crawl_or_log(version.id))
-                    seen |= running.keys()
-                if running:
-                    await asyncio.wait(running.values(), timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-                elif drains:
-                    return
-                else:
-                    await asyncio.sleep(LOOK_SECONDS)
+        try:
+            async with asyncio.TaskGroup() as crawls:
+                while True:
+                    running = {id_: task for id_, task in running.items() if not task.done()}
+                    if self.index_file is None or await asyncio.to_thread(self.index_file.is_file):
+                        now = time.monotonic()
+                        due = 0 < refresh_seconds <= now - looked_at
+                        looked_at = now if due else looked_at
+                        for version in await self.pending(refresh=due):
+                            is_new = version.id not in (seen if drains else running)
+                            if is_new and len(running) < SITES_AT_ONCE:
+                                running[version.id] = crawls.create_task(self._crawl_or_log(version.id))
+                        seen |= running.keys()
+                    if running:
+                        await asyncio.wait(running.values(), timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                    elif drains:
+                        return
+                    else:
+                        await asyncio.sleep(LOOK_SECONDS)
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from group  # callers know the type, not the group
 
     async def _crawl_or_log(self, version_id: int) -> None:
         """Crawl a version. Logs an error, such as the claim of another process, and does not raise it."""
