@@ -241,6 +241,10 @@ class Reranker(Protocol):
         ...
 
 
+EMBEDDED_AT_ONCE = 32
+"""The most texts in one request to a server of embeddings."""
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors."""
 

@@ -20,6 +20,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, Bill, Call, Caller, Deadline, SearchQuery, Span
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
+from websearch_gateway.ports import EMBEDDED_AT_ONCE
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.layers import Budget, BudgetedEmbedder, Layered
@@ -174,6 +175,22 @@ async def test_a_failure_costs_nothing() -> None:
     with pytest.raises(SearchProviderError):
         await BudgetedEmbedder(Refusing(), ledger, 20.0).embed([TEXT], "document")
     assert (await ledger.day()).usd_by_upstream == {}
+
+
+class Fading(StaticEmbedder):
+    """Serves the first request only."""
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None) -> Any:
+        if len(texts) > EMBEDDED_AT_ONCE or "later" in texts:
+            raise SearchProviderError("down")
+        return await super().embed(texts, kind, call)
+
+
+async def test_requests_before_the_one_that_fails_are_paid() -> None:
+    ledger = Ledger(MemoryState(), daily_usd=1.0)
+    with pytest.raises(SearchProviderError):
+        await BudgetedEmbedder(Fading(), ledger, 1.0).embed([*[TEXT] * EMBEDDED_AT_ONCE, "later"], "document")
+    assert (await ledger.day()).usd_by_upstream == {"embedding": pytest.approx(0.032)}
 
 
 @pytest.mark.parametrize(

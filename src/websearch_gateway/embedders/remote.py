@@ -36,7 +36,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Call, Deadline, HttpRequest
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.requests import Retry, noting_model, parse_retry_after
-from websearch_gateway.ports import MOST_RERANKED, Layer, through
+from websearch_gateway.ports import EMBEDDED_AT_ONCE, MOST_RERANKED, Layer, through
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -45,7 +45,6 @@ _log = logging.getLogger(__name__)
 
 _MESSAGE_BYTES = 10_000
 
-BATCH = 32
 TIMEOUT_SECONDS = 20.0
 _MISSING_MODEL = re.compile(rb"model\b.{0,300}?(?:not found|does not exist|not exist)", re.IGNORECASE | re.DOTALL)
 _CHECK_KEY = "; check EMBEDDING_SERVER_API_KEY"
@@ -78,8 +77,8 @@ async def in_batches(
 
     sent = [i for i, text in enumerate(texts) if text.strip()]
     found: list[Sequence[float]] = []
-    for start in range(0, len(sent), BATCH):
-        batch = [texts[i] for i in sent[start : start + BATCH]]
+    for start in range(0, len(sent), EMBEDDED_AT_ONCE):
+        batch = [texts[i] for i in sent[start : start + EMBEDDED_AT_ONCE]]
         _log.debug("embedding batch: %d texts", len(batch))
         found += await ask(batch)
     if not sent:

@@ -24,7 +24,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Call, Deadline, Page, SearchQuery
 from websearch_gateway.net.requests import Retry, child_span, note_host
-from websearch_gateway.ports import Embedder, Layer, Reader, Upstream, through
+from websearch_gateway.ports import EMBEDDED_AT_ONCE, Embedder, Layer, Reader, Upstream, through
 from websearch_gateway.upstream.health import PROBE_SECONDS, UpstreamHealth
 from websearch_gateway.upstream.ledger import Ledger
 
@@ -122,17 +122,29 @@ class BudgetedEmbedder:
             SearchBudgetError: the day's budget has no room for it.
             SearchError: as the embedder raises.
         """
-        tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
-        usd = tokens * self.usd_per_million_tokens / 1_000_000
+        usd = self._usd(texts)
         call = call or Call(math.inf)
         own = replace(call, bill=call.bill.part())
 
         async def ask() -> Vectors:
-            vectors = await self.embedder.embed(texts, kind, own)
-            own.bill.book(usd)
-            return vectors
+            import numpy as np
+
+            found = []
+            for start in range(0, len(texts) or 1, EMBEDDED_AT_ONCE):  # if one fails, those before it are paid
+                batch = texts[start : start + EMBEDDED_AT_ONCE]
+                found.append(await self.embedder.embed(batch, kind, own))
+                own.bill.book(self._usd(batch))
+            width = found[-1].shape[1] or self.embedder.dimensions
+            # Blank texts before the first reply have vectors of no dimensions.
+            return np.concatenate(
+                [rows if rows.shape[1] else np.zeros((len(rows), width), np.float32) for rows in found]
+            )
 
         return await Budget("embedding", self.ledger, lambda _: usd, usd)(ask, own)
+
+    def _usd(self, texts: Sequence[str]) -> float:
+        tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
+        return tokens * self.usd_per_million_tokens / 1_000_000
 
 
 MOST_AHEAD = 50
