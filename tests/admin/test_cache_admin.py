@@ -15,7 +15,7 @@ from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.results import ANSWERS, CHECK_SECONDS, WEB_RESULTS, Lifetimes, ResultCache
 from websearch_gateway.cache.semantic import question_row
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
-from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.models import Caller, SearchQuery, StateEntry, StateProblem
 from websearch_gateway.ports import State
 from websearch_gateway.results import Citation, SearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState
@@ -265,3 +265,22 @@ async def test_an_outage_of_the_state_is_a_warning_of_the_figures_and_an_error_o
         await process.care.clear()
     assert not await process.knows(TIDES)
     await broken.close()
+
+
+class Recovering(MemoryState):
+    """A state that is in memory at first, and whose file can be used again from the first listing on."""
+
+    problem: StateProblem | None = StateProblem("The state file cannot be used.", "Free its disk.")
+
+    async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
+        self.problem = None
+        async for entry in super().entries(prefix, after):
+            yield entry
+
+
+async def test_a_clearing_that_begins_in_an_outage_is_no_success_if_the_outage_ends_meanwhile(clock: Clock) -> None:
+    state = Recovering(clock=clock)
+    with pytest.raises(StateUnavailable, match="the file is not"):
+        await Process(state, clock).care.clear()
+    assert state.problem is None
+    await Process(state, clock).care.clear()
