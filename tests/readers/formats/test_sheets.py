@@ -10,13 +10,13 @@ import pytest
 
 from tests.documents import office, open_document, relations
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.package import MOST_SHEETS, workbook, zipped
+from websearch_gateway.readers.formats.package import FAR, MOST_SHEETS, MOST_UNPACKED, workbook, zipped
 
 URL = "https://example.com/a"
 SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 
 
-def sheets(*found: str, names: list[str] | None = None) -> bytes:
+def sheets(*found: str, names: list[str] | None = None, more: dict[str, str | bytes] | None = None) -> bytes:
     """A workbook whose sheets have this XML in their data."""
     numbers = range(1, len(found) + 1)
     named = names or [f"S{n}" for n in numbers]
@@ -28,7 +28,7 @@ def sheets(*found: str, names: list[str] | None = None) -> bytes:
     }
     for n, text in zip(numbers, found, strict=True):
         parts[f"xl/worksheets/s{n}.xml"] = f"<worksheet {SPACE}><sheetData>{text}</sheetData></worksheet>"
-    return office("xl/workbook.xml", parts)
+    return office("xl/workbook.xml", parts | (more or {}))
 
 
 def cell(place: str, text: str) -> str:
@@ -105,6 +105,20 @@ class TestWithTheExtra:
         assert "| Port |  | Fee |" in page.markdown
         assert "| other |" in page.markdown
         assert page.warnings == ("Cells far away from the first ones were left out.",)
+
+    def test_far_cells_that_nothing_closes_cost_no_more_than_their_length(self) -> None:
+        """A search to the end of the sheet for each of them would take many minutes."""
+        rows = f'<row r="1">{cell("A1", "Port")}' + '<c r="ZZ99999">x' * 200_000 + '</row><row r="9999999"></row>'
+        assert zipped(sheets(rows, f'<row r="1">{cell("A1", "other")}</row>'), URL, "").warnings == (FAR,)
+
+    def test_a_large_workbook_is_read_as_it_is(self) -> None:
+        rows = f'<row r="1">{cell("A1", "Port")}</row>' + " " * MOST_UNPACKED
+        assert "| Port |" in zipped(sheets(rows), URL, "").markdown
+
+    def test_pictures_do_not_count_where_far_cells_are_left_out(self) -> None:
+        rows = f'<row r="1">{cell("A1", "Port")}</row><row r="1048576">{cell("XFD1048576", "far")}</row>'
+        pictures: dict[str, str | bytes] = {"xl/media/image1.png": bytes(MOST_UNPACKED)}
+        assert "| Port |" in zipped(sheets(rows, more=pictures), URL, "").markdown
 
     def test_a_damaged_workbook_is_refused(self) -> None:
         with pytest.raises(SearchFetchError, match="damaged"):

@@ -154,6 +154,10 @@ class Package:
             raise too_large()
         return data
 
+    def has_room_for(self, names: Sequence[str]) -> bool:
+        """Whether these parts can be read within the limit; `read` unpacks no more than the archive declares."""
+        return sum(self.names[name].file_size for name in names) <= self._left
+
     def xml(self, name: str) -> Any:
         """The root element of an XML part; None if it is missing or not XML. Entities are left out."""
         from lxml import etree
@@ -346,7 +350,8 @@ WIDE = "Columns after the first {:,} of a sheet were left out."
 FAR = "Cells far away from the first ones were left out."
 MOST_CELLS, NEAR_ROWS = 10_000_000, 10_000
 """The most cells that a sheet may span, since the library keeps all of them; and the rows to read of a larger one."""
-_CELL = re.compile(rb"""<c r="([A-Z]{1,3})(\d{1,7})"(?:[^>]*/>|.*?</c>)""", re.DOTALL)
+_CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,7})"')
+_END_OF_CELL = re.compile(rb"[^>]*/>|.*?</c>", re.DOTALL)
 _FURTHER_COLUMN = re.compile(rb'<c r="([A-Z]{2,3})\d')
 
 
@@ -393,24 +398,40 @@ def workbook(body: bytes, package: Package | None = None, merged: dict[str, list
 
 
 def _without_far_cells(package: Package) -> bytes | None:
-    """The workbook without the cells that make a sheet span more than MOST_CELLS; None if no sheet does."""
-
-    def nearer(cell: re.Match[bytes]) -> bytes:
-        return cell[0] if _column(cell[1]) <= MOST_COLUMNS and int(cell[2]) <= NEAR_ROWS else b""
-
-    sheets = {name: package.read(name) for name in package.names if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name)}
+    """The workbook without the cells that make a sheet span more than MOST_CELLS; None if no sheet does, or if the
+    sheets are too large to look at: the library reads large ones in pieces."""
+    names = [name for name in package.names if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name)]
+    if not package.has_room_for(names):
+        return None
+    sheets = {name: package.read(name) for name in names}
     cut = {}
     for name, sheet in sheets.items():
         last = re.search(rb'r="[A-Z]{0,3}(\d{1,7})"', sheet[sheet.rfind(b"<row ") :])
         width = max(map(_column, set(_FURTHER_COLUMN.findall(sheet))), default=26)
         if last and int(last[1]) * width > MOST_CELLS:
-            cut[name] = _CELL.sub(nearer, sheet)
+            cut[name] = _nearer(sheet)
     if not cut:
         return None
     with ZipFile(file := BytesIO(), "w") as archive:
         for name in package.names:
-            archive.writestr(name, cut.get(name) or sheets.get(name) or package.read(name))
+            if name.endswith((".xml", ".rels")):  # the library reads no pictures
+                archive.writestr(name, cut.get(name) or sheets.get(name) or package.read(name))
     return file.getvalue()
+
+
+def _nearer(sheet: bytes) -> bytes:
+    """A sheet without its far cells."""
+    kept, at = bytearray(), 0
+    for cell in _CELL.finditer(sheet):
+        if _column(cell[1]) <= MOST_COLUMNS and int(cell[2]) <= NEAR_ROWS:
+            continue
+        # The end is sought up to the next cell only: the search for one that is missing costs no more than its piece.
+        following = sheet.find(b"<c ", cell.end())
+        limit = len(sheet) if following < 0 else following
+        end = _END_OF_CELL.match(sheet, cell.end(), limit)
+        kept += sheet[at : cell.start()]
+        at = end.end() if end else limit
+    return bytes(kept) + sheet[at:]
 
 
 def _column(letters: bytes) -> int:
