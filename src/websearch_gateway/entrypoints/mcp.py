@@ -527,6 +527,8 @@ def _repaired(item: Item) -> Item:
         return item
 
 
+_PART = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]|[^"\[{\]}]+', re.DOTALL)
+
 _UNREADABLE = "The message is not JSON, or is nested too deeply to be read."
 _INVALID = "The message is not a JSON-RPC 2.0 request."
 _MOST_ID_CHARS = 200
@@ -541,13 +543,27 @@ def refusal_of(line: str) -> SessionMessage | None:
     if not line.strip():
         return None
     try:
-        message = json.loads(repaired(line))
-    except (ValueError, RecursionError):
+        message = json.loads(repaired(_shallow(line)))
+    except ValueError:
         return _error_reply(None, PARSE_ERROR, _UNREADABLE)
     if isinstance(message, dict) and not {"id", "method"} <= message.keys():
         return None
     name = message.get("id") if isinstance(message, dict) else None
     return _error_reply(_usable(name), PARSE_ERROR, _UNREADABLE)
+
+
+def _shallow(line: str) -> str:
+    """The outermost object or list, with null for each that it contains, however deep."""
+    kept, depth = [], 0
+    for part in _PART.findall(line):
+        opens, closes = part in "[{", part in "]}"
+        depth -= closes
+        if depth < 1 or (depth == 1 and not opens and not closes):
+            kept.append(part)
+        elif depth == 1 and opens:
+            kept.append("null")
+        depth += opens
+    return "".join(kept)
 
 
 def refusal_of_value(message: Any) -> SessionMessage | None:
