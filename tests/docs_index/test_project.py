@@ -334,6 +334,19 @@ def test_a_scope_or_package_of_another_registry_is_withheld(tmp_path: Path, name
     assert {name: "npm.corp.example" in reason for name, reason in reasons.items()} == {"@acme/kit": True}
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pnpm-workspace.yaml", "registries: {default: https://npm.corp.example/}\n"),
+        (".yarnrc.yml", "npmScopes: {acme: {npmRegistryServer: 'https://npm.corp.example'}}\n"),
+    ],
+)
+def test_a_table_of_registries_on_one_line_withholds_all(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "package.json").write_text(NODE)
+    (tmp_path / name).write_text(text)
+    assert set(withheld(tmp_path)) == {"acme", "@acme/kit", "@vue/core"}
+
+
 def test_indexes_are_found_in_the_repository_in_included_files_in_the_home_and_in_variables(tmp_path: Path) -> None:
     inner = tmp_path / "packages" / "it"
     inner.mkdir(parents=True)

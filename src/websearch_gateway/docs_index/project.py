@@ -289,6 +289,8 @@ def _yaml_registries(text: str) -> Iterator[tuple[str, str]]:
             yield (f"@{scope.lstrip('@')}" if match[1] else ""), value
         elif top == "registries" and match[1]:
             yield ("" if key == "default" else key), value
+        elif key in ("registries", "npmScopes") and value:  # a table on one line: it may hold any index
+            yield "", value
         elif match[1] and not value:
             scope = key
 
