@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
-import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -33,30 +31,11 @@ Door = Callable[..., AbstractAsyncContextManager[httpx2.AsyncClient]]
 
 
 class QuietServer(uvicorn.Server):
-    """A server that leaves the signals to the test runner, and ends at once: uvicorn's own sleeps for 0.2 s."""
-
-    ended: asyncio.Event | None = None
-    """Wakes the server when `should_exit` is set."""
+    """A server that leaves the signals to the test runner."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Any:
         yield
-
-    async def main_loop(self) -> None:
-        self.ended, ticks = asyncio.Event(), itertools.count()
-        while not await self.on_tick(next(ticks)):
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.ended.wait(), 0.1)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for one in (*self.servers, *(sockets or ())):
-            one.close()
-        for connection in list(self.server_state.connections):
-            connection.shutdown()
-        while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110 - uvicorn has no event
-            await asyncio.sleep(0.001)
-        await self.lifespan.shutdown()
-        await asyncio.sleep(0.01)  # until the transports that the gateway has closed are gone
 
 
 def address(http: httpx2.AsyncClient) -> str:
@@ -78,8 +57,6 @@ async def served(app: Starlette, connections: Connections | None = None) -> Asyn
                 yield http
         finally:
             server.should_exit = True
-            if server.ended is not None:
-                server.ended.set()
             await serving
 
 
