@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from websearch_gateway import __version__
 from websearch_gateway.cache.pages import KEEP_SECONDS
-from websearch_gateway.cache.results import Stamp, question_name
+from websearch_gateway.cache.results import Stamp, mark_cleared, question_name
 from websearch_gateway.cache.semantic import wordings
 from websearch_gateway.errors import UNUSABLE, ForbiddenUrlError, SearchError, SearchValidationError, StateUnavailable
 from websearch_gateway.models import LOCAL, Call, Caller, Deadline, SearchQuery, StateEntry, StateProblem, StateUsage
@@ -464,15 +464,17 @@ class CacheAdmin:
         least_age = 0.0 if older_than_hours is None else _checked(older_than_hours) * 3600
         questions = None if query is None else await self._names(checked_query(query))
         removed: dict[str, int] = {}
-        problem = self.state.problem  # it may end before the last entry, but after entries of the file were passed over
+        problem, outages = self.state.problem, self.state.outages  # one that ends meanwhile hides entries of the file
         try:
+            await mark_cleared(self.state, self.clock() - least_age, questions)
             for kind in PREFIXES if questions is None else ABOUT_QUESTIONS:
                 removed[kind] = await self._remove(kind, least_age, questions)
         finally:
             for memory in self.memories:
                 memory.forget()
-        if problem := problem or self.state.problem:
-            raise StateUnavailable(f"The cache of this process is cleared, but the file is not: {problem}")
+        if (problem := problem or self.state.problem) or self.state.outages > outages:
+            why = problem or "it could not be used for a while. Run this again."
+            raise StateUnavailable(f"The cache of this process is cleared, but the file is not: {why}")
         return CacheClearResult(removed=sum(removed.values()), removed_by_kind=removed)
 
     async def _names(self, text: str) -> frozenset[str]:

@@ -289,10 +289,11 @@ class State(Protocol):
 
     Backends inherit from it. They never return expired entries, even if the backend has not deleted them yet.
 
-    `problem` says why a state goes on in memory; None while its backend is in use.
+    `problem` says why a state goes on in memory; None while its backend is in use. `outages` counts how often it did.
     """
 
     problem: StateProblem | None = None
+    outages: int = 0
 
     async def get(self, key: str) -> bytes | None:
         """The value; None if absent or expired."""

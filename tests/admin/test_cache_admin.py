@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,14 +13,14 @@ from tests.clock import Clock
 from websearch_gateway import admin
 from websearch_gateway.admin import PREFIXES, CacheAdmin
 from websearch_gateway.cache.pages import KEEP_SECONDS
-from websearch_gateway.cache.results import ANSWERS, CHECK_SECONDS, WEB_RESULTS, Lifetimes, ResultCache
+from websearch_gateway.cache.results import ANSWERS, CHECK_SECONDS, CLEARED, WEB_RESULTS, Lifetimes, ResultCache
 from websearch_gateway.cache.semantic import question_row
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery, StateEntry, StateProblem
 from websearch_gateway.ports import State
 from websearch_gateway.results import Citation, SearchResponse, WebResult, WebSearchResponse
-from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.state.sqlite import SqliteState
+from websearch_gateway.state.memory import RETRY_SECONDS, MemoryState, SpareState
+from websearch_gateway.state.sqlite import UNUSABLE_FILE, SqliteState
 from websearch_gateway.upstream.ledger import Ledger
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry
 
@@ -90,7 +91,7 @@ class TestClearing:
         result = await process.care.clear()
         assert result.removed_by_kind == {"answers": 4, "questions": 1, "web": 2, "raw": 1, "pages": 1}
         assert result.removed == 9
-        assert sorted(await keys(state)) == sorted(UNTOUCHED)
+        assert sorted(key for key in await keys(state) if not key.startswith(CLEARED)) == sorted(UNTOUCHED)
         assert not await process.knows(TIDES)
         assert not await process.has_results(TIDES)
 
@@ -162,6 +163,32 @@ class TestClearing:
         assert other.answers.recent(TIDES, ME) is None
         assert not await other.knows(TIDES)
         assert not await other.has_results(TIDES)
+
+    @pytest.mark.parametrize("only", [{}, {"query": "Why are there tides?"}, {"older_than_hours": 1}])
+    async def test_what_another_process_could_not_store_is_cleared_too(
+        self, process: Process, other: Process, clock: Clock, monkeypatch: pytest.MonkeyPatch, only: dict[str, Any]
+    ) -> None:
+        with monkeypatch.context() as outage:
+            outage.setattr(other.answers, "_state", Unreachable())
+            await other.fill(TIDES)
+            await other.answers.put(MOONS, ME, ANSWER)
+        clock.now += 3_600
+        assert await other.knows(TIDES)
+        clock.now += CHECK_SECONDS
+        await process.care.clear(**only)
+        assert not await other.knows(TIDES)
+        assert await other.knows(MOONS) == ("query" in only)
+
+    async def test_a_clearing_of_older_entries_does_not_undo_one_of_all(
+        self, process: Process, other: Process, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as outage:
+            outage.setattr(other.answers, "_state", Unreachable())
+            await other.fill(TIDES)
+        await process.care.clear()
+        await process.care.clear(older_than_hours=1)
+        clock.now += CHECK_SECONDS
+        assert not await other.knows(TIDES)
 
     async def test_what_was_not_cleared_is_served_on_from_the_state(
         self, process: Process, other: Process, clock: Clock
@@ -267,6 +294,16 @@ async def test_an_outage_of_the_state_is_a_warning_of_the_figures_and_an_error_o
     await broken.close()
 
 
+class Unreachable(State):
+    """A state that fails."""
+
+    async def get(self, key: str) -> bytes | None:
+        raise StateUnavailable("down")
+
+    async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        raise StateUnavailable("down")
+
+
 class Recovering(MemoryState):
     """A state that is in memory at first, and whose file can be used again from the first listing on."""
 
@@ -284,3 +321,37 @@ async def test_a_clearing_that_begins_in_an_outage_is_no_success_if_the_outage_e
         await Process(state, clock).care.clear()
     assert state.problem is None
     await Process(state, clock).care.clear()
+
+
+class Flickering(SpareState):
+    """A state whose file can be used again after the next listing."""
+
+    async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
+        async for entry in super().entries(prefix, after):
+            yield entry
+        if self.problem:
+            assert isinstance(self._clock, Clock)
+            self._clock.now += RETRY_SECONDS
+            await self.get("any")
+            assert self._returning is not None
+            await self._returning
+
+
+async def test_a_clearing_is_no_success_if_an_outage_begins_and_ends_meanwhile(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = Flickering(SqliteState(tmp_path / "state.db", clock=clock), clock=clock)
+    process = Process(state, clock)
+    await process.fill(TIDES)
+    delete = SqliteState.delete
+
+    async def fail_once(_: SqliteState, __: str) -> bool:
+        monkeypatch.setattr(SqliteState, "delete", delete)
+        raise StateUnavailable("The file cannot be written.", details={"reason": UNUSABLE_FILE})
+
+    monkeypatch.setattr(SqliteState, "delete", fail_once)
+    with pytest.raises(StateUnavailable, match="Run this again"):
+        await process.care.clear()
+    assert state.problem is None
+    await process.care.clear()
+    await state.close()

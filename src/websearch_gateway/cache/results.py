@@ -10,7 +10,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
 from operator import attrgetter
@@ -192,15 +192,15 @@ class ResultCache(Generic[R]):
             response=kept,
         )
         memory = self._memory
-        memory[key] = held = _Held(entry, now + CHECK_SECONDS)
+        memory[key] = held = _Held(entry, now + CHECK_SECONDS, untaken=True)
         value = entry.model_dump_json(by_alias=True).encode()
 
         async def store() -> bool:
             await self._state.put(key, value, seconds + stale_seconds)
             return len(value) <= ALWAYS_STORED_BYTES or await self._state.get(key) is not None
 
-        if not await self._best_effort(store, False) and memory.get(key) is held:
-            memory[key] = _Held(entry, math.inf)
+        if await self._best_effort(store, False) and memory.get(key) is held:
+            memory[key] = held._replace(untaken=False)
 
     def seconds_fresh(self, query: SearchQuery, response: R, *, stopgap: bool = False) -> float:
         """How long `put` keeps a result fresh (seconds); 0 if it does not keep it."""
@@ -236,10 +236,11 @@ class ResultCache(Generic[R]):
         failed: bytes | None = b""
         stored = await self._best_effort(lambda: self._state.get(key), failed, seconds=None)
         now, held = self.clock(), memory.get(key)
-        if held is not None and (stored == failed or (stored is None and held.trusted_until == math.inf)):
+        if held is not None and (stored == failed or (stored is None and held.untaken)):
             known: _Entry[R] = held.entry
-            memory[key] = _Held(known, max(held.trusted_until, now + OUTAGE_SECONDS))
-            return known
+            if stored == failed or not await self._best_effort(partial(_is_cleared, self._state, known), False):
+                memory[key] = held._replace(trusted_until=now + (OUTAGE_SECONDS if stored == failed else CHECK_SECONDS))
+                return known
         memory.pop(key, None)
         try:
             entry: _Entry[R] = self._entry.model_validate_json(stored or b"")
@@ -465,11 +466,47 @@ class _Entry(Stamp, Generic[R]):
 class _Held(NamedTuple, Generic[R]):
     """An entry in memory. After `trusted_until` the state is asked again: another process may have cleared it.
 
-    It is infinite for an entry that the state did not take.
+    An entry is `untaken` until the state has stored it, and for its whole life if the state does not.
     """
 
     entry: _Entry[R]
     trusted_until: float
+    untaken: bool = False
+
+
+CLEARED = "cache/cleared/"
+"""The beginning of the state keys of marks. Entries that are only in a process's memory go by these when the cache is
+cleared: a mark is a moment (seconds since the epoch), and what was stored before it is gone."""
+
+_EVERYTHING, _MARK_SECONDS = "all", 30 * 86_400.0
+
+
+async def mark_cleared(state: State, before: float, questions: Collection[str] | None) -> None:
+    """Say to all processes that the entries stored `before` a moment are cleared: all, or those of these questions.
+
+    Args:
+        questions: as from `question_name`; None for all.
+
+    Raises:
+        StateUnavailable: the state failed.
+    """
+    for name in (_EVERYTHING,) if questions is None else questions:
+        key = f"{CLEARED}{name}"
+        if before > _moment(await state.get(key)):
+            await state.put(key, repr(before).encode(), _MARK_SECONDS)
+
+
+async def _is_cleared(state: State, entry: _Entry[Any]) -> bool:
+    marks = [_moment(await state.get(f"{CLEARED}{name}")) for name in (_EVERYTHING, entry.question)]
+    return entry.stored <= max(marks)
+
+
+def _moment(stored: bytes | None) -> float:
+    """The moment of a mark; long ago if there is none."""
+    try:
+        return float(stored or "-inf")
+    except ValueError:
+        return -math.inf
 
 
 def question_name(text: str) -> str:

@@ -278,6 +278,7 @@ class SpareState(State):
             self._memory.limit(self._most_bytes, self._evictable)
         self._retry_seconds = RETRY_SECONDS
         self._retry_at = self._clock() + RETRY_SECONDS
+        self.outages += 1
         self.problem = StateProblem(f"{error.message} {LOSS}", CURE)
         _log.warning("%s", self.problem)
 
