@@ -60,9 +60,17 @@ def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, ki
             ("x", "x-inherited-from-x.Object"),
             ["Table"],
         ),
+        ("Table | tides", "# Class Table\n\n### `Readonly` size\n\nFive.", ("x", "size"), ["Table", "Table.size"]),
+        (
+            "Class: Table",
+            "# Class: Table\n\n#### (static) high(name) → {number}\n\nThe height.",
+            ("x", ".high"),
+            ["Table", "Table.high", "high"],
+        ),
+        ("tides", "# tides\n\n#### (static) high(name, portopt) → {number}", ("x", ".high"), ["high"]),
     ],
 )
-def test_pages_of_javadoc_and_typedoc_define_their_class_and_its_members(title, markdown, ids, names):
+def test_pages_of_javadoc_typedoc_and_jsdoc_define_their_class_and_its_members(title, markdown, ids, names):
     lines = [at for at, char in enumerate(f"\n{markdown}") if char == "\n" and markdown[at : at + 1] in "#*"]
     anchors = tuple(zip(lines, ids, strict=False))
     found = page_symbols(markdown, (ChunkDraft(0, len(markdown)),), anchors, (), None, title)

@@ -136,11 +136,12 @@ _ITEM_NAME = re.compile(rf"[-*+] `({_NAME})(?:\(\))?` ?(?:\(|:|[-–—] )")
 _CONSTANT = re.compile(r"[A-Z][A-Z\d]{4,}")
 _MOST_WORDS = 5
 _KIND_HEADING = re.compile(
-    r"^# (?:[A-Z]\w+ ){0,2}(?:Class|Interface|Function|Enumeration|Enum|Record|Alias|Variable|Struct) "
+    r"^# (?:[A-Z]\w+ ){0,2}(?:Class|Interface|Function|Enumeration|Enum|Record|Alias|Variable|Struct):? "
     r"([A-Za-z_$][\w$]*+)(?:\\?<[^\n]*+)?$",
     re.MULTILINE,
 )
-_MEMBER = re.compile(r"#{2,6} ([A-Za-z_$][\w$]*+)")
+_MEMBER = re.compile(r"#{2,6} (?:\(\w{1,20}\) |`\w{1,20}` )?([A-Za-z_$][\w$]*+)(?:\(.*)?")
+"""The heading of a member, with a flag or a signature or without: `(static) run(table)`, `` `Readonly` size``."""
 _LINK_ALONE = re.compile(r"[*\s]*+\[[^\]\n]++\]\([^)#\s]*+\)[*\s]*+")
 _RUST_TITLE = re.compile(r"(\w+) in ([\w:]+)(?: - Rust)?")
 """The title of rustdoc's page of an item: `Vec in std::vec`."""
@@ -201,9 +202,8 @@ def page_symbols(
     if owner := _owner(markdown, title):
         add(owner, "api", "", 0)
         for offset, anchor in anchors:
-            line = markdown[offset : offset + LONGEST_NAME + 8].partition("\n")[0]
-            if (named := _MEMBER.fullmatch(line)) and anchor.partition("(")[0] == named[1]:
-                add(f"{owner}.{named[1]}", "api", anchor, offset)
+            if named := _member(markdown[offset : offset + LONGEST_TERM].partition("\n")[0], anchor):
+                add(f"{owner}.{named}", "api", anchor, offset)
     listed = blocks(markdown) if found_blocks is None else found_blocks
     for offset, anchor, (name, kind) in _definitions(markdown, dict(anchors), listed):
         add(f"{whole}::{name}" if whole and _RUST_ID.fullmatch(anchor) else name, kind, anchor, offset)
@@ -212,9 +212,17 @@ def page_symbols(
 
 
 def _owner(markdown: str, title: str) -> str:
-    """The class or function that a page of javadoc or TypeDoc is of: `# Class Table` with the title `Table`."""
+    """The class or function that a page of javadoc, TypeDoc or JSDoc is of: `# Class Table` with the title `Table`."""
     heading = _KIND_HEADING.search(markdown, 0, 3 * LONGEST_TERM)
-    return title if heading and heading[1] == title else ""
+    titled = re.match(r"(?:Class|Interface): |", title)
+    is_of = heading and titled and re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*)?", title[titled.end() :])
+    return heading[1] if heading and is_of else ""
+
+
+def _member(line: str, anchor: str) -> str:
+    """The member whose heading a line is, if its id says so too; "" otherwise."""
+    named = _MEMBER.fullmatch(line)
+    return named[1] if named and anchor.partition("(")[0].lstrip(".~") == named[1] else ""
 
 
 def _definitions(
@@ -263,6 +271,8 @@ def _of_heading(line: str, anchor: str) -> Iterator[Found]:
         yield name, "api"
     elif match := _CALL.fullmatch(title):
         yield match[1], "heading"
+    elif "(" in title and (name := _member(line, anchor)):
+        yield name, "heading"
     elif re.fullmatch(_NAME, title) and (_COMPOUND.search(title) or "`" in line):
         yield title, "heading"
 

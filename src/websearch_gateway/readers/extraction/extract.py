@@ -265,7 +265,10 @@ def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False) -> Mask
     _keep_code_and_headings(tags, likely, keep)
     _keep_reference(measures, likely, keep, is_docs=is_docs)
     if is_docs:
-        keep |= measures.tags == blocks.TAG_NUMBER["pre"]
+        code = measures.tags == blocks.TAG_NUMBER["pre"]
+        leads = (measures.tags == blocks.TAG_NUMBER["p"])[:-1] & code[1:]  # the words that say what the code is for
+        keep |= code
+        keep[:-1] |= leads
     return keep
 
 
@@ -363,7 +366,13 @@ def _keep_reference(measures: Measures, likely: Floats, keep: Mask, *, is_docs: 
             return
         aside = measures.np.isin(tag, _ASIDE) & (measures.start >= part.start) & (measures.end <= part.stop)
         keep[part] |= ((likely >= _CRUMB) & (measures.around(aside) == 0))[part]
-        return
+        break
+    else:
+        part = slice(0, 0)
+    if is_docs:  # the menus beside it are no text
+        is_outside = (measures.end <= part.start) | (measures.start >= part.stop)
+        without = keep & (measures.around((tag == blocks.TAG_NUMBER["nav"]) & is_outside) == 0)
+        keep[:] = without if without.any() else keep
 
 
 def _mains(outline: Outline, kept: Floats) -> list[Container]:

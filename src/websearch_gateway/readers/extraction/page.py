@@ -307,6 +307,7 @@ _FURNITURE = re.compile(
 _TABLES = re.compile(r"(?:^|\s)(?:\S*highlighttable|lntable|rouge-table|linenotable|hljs-ln|listing_frame)(?:\s|$)")
 _PATTERNS = {"furniture": _FURNITURE, "table": _TABLES, "numbers": _NUMBERS}
 _NAMES = {"fragment": "lines", "tabs": "labels", "lang": "language", "src": "source"}
+_NAMES |= {"tsd-tag": "flag", **dict.fromkeys(("tsd-breadcrumb", "page-menu"), "furniture")}  # of TypeDoc
 _NAMES |= dict.fromkeys(("book-header", "search-results-title"), "furniture")  # of GitBook and HonKit
 _UNSELECTABLE = re.compile(r"user-select:\s?none")
 _ACTIONS = frozenset(
@@ -334,6 +335,8 @@ def strip_furniture(root: Any) -> None:
                 part.tag = "div"
         elif kind == "lines" and element.tag == "div":
             _as_code(element)
+        elif kind == "flag":  # stands before a name, apart from it by its style alone
+            element.tail = f" {element.tail or ''}"
 
 
 @lru_cache(maxsize=2_000)

@@ -195,7 +195,8 @@ class _Writer:
             return ""
         before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
         if element.tag == "a":
-            target = absolute(element.get("href"), self.base)
+            is_own = element.getparent().tag in _HEADINGS and element.get("href", "").startswith("#")
+            target = "" if is_own else absolute(element.get("href"), self.base)
             inner = f"[{_SPACE.sub(' ', inner)}]({target})" if target and "](" not in inner else inner
         elif (mark := _MARKS.get(element.tag, "")) and mark[0] not in (inner[0], inner[-1]) and "\n" not in inner:
             inner = f"{mark}{inner}{mark}"
