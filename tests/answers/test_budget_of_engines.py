@@ -104,6 +104,20 @@ async def test_a_retry_that_is_cancelled_counts_beside_the_billed_attempt(gatewa
     assert costs["anthropic"] == pytest.approx(turn + turn + engine.likely_usd, abs=1e-5)
 
 
+async def test_a_call_that_is_cancelled_just_before_the_gateway_closes_is_on_the_ledger(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    sandbox.fault("openai", "hang")
+    async with gateway(answer_engines="openai") as opened:
+        (engine,) = opened.engines
+        asking = asyncio.create_task(opened.search(TOWER))
+        await sandbox.wait_for("openai", calls=1)
+        asking.cancel()
+    async with gateway() as opened:
+        costs = (await opened.operations.server_stats()).days[0].by_provider
+    assert costs == pytest.approx({"openai": engine.likely_usd}, abs=1e-5)
+
+
 async def _booked_when_cancelled(
     gateway: Open, sandbox: Sandbox, target: str, *, calls: int, **settings: str
 ) -> Mapping[str, float]:

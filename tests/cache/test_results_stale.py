@@ -91,6 +91,19 @@ async def test_an_old_raw_result_of_google_is_served_and_not_that_of_its_substit
     assert "old: a new search failed" in third.warnings[-1]
 
 
+async def test_an_old_raw_result_is_served_when_a_provider_hangs_until_the_deadline(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    settings = {**EXPIRED_AT_ONCE, "search_providers": "google"}
+    async with gateway(**settings) as opened:
+        first = await opened.raw_search(RawSearchRequest(("tides",)))
+    sandbox.fault("google", "hang")
+    async with gateway(**settings, search_deadline_seconds=2.0) as opened:
+        second = await opened.raw_search(RawSearchRequest(("tides",)))
+    assert second.queries[0].cache == "stale"
+    assert second.queries[0].result == first.queries[0].result
+
+
 async def test_an_extractive_answer_does_not_replace_the_old_answer_of_the_engine(
     gateway: Open, sandbox: Sandbox
 ) -> None:
@@ -124,25 +137,44 @@ class Once:
     name = "once"
     asked = 0
 
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._seconds = seconds
+
     async def ask(self, call: Call) -> Answer:
         self.asked += 1
         if self.asked > 1:
             await asyncio.sleep(3600)
+        await asyncio.sleep(self._seconds)
         return Answer("It is 330 m tall.", (Span("https://a.example/", "A", 0, 17),), self.name)
+
+
+def answering(engine: Once, state: MemoryState, clock: Clock) -> SearchPipeline:
+    limits = RateLimits(state, MemoryState(), "")
+    recall = Recall(ResultCache(state, ANSWERS, Lifetimes(), clock=clock), SingleFlight(), limits, limits, state)
+    return SearchPipeline(Guard({}, ()), recall, engine, Telemetry([]), 5.0)
 
 
 @in_virtual_time
 async def test_an_engine_that_overruns_its_time_leaves_time_for_an_old_answer() -> None:
-    clock, state = Clock(), MemoryState()
-    cache = ResultCache(state, ANSWERS, Lifetimes(), clock=clock)
-    recall = Recall(
-        cache, SingleFlight(), RateLimits(state, MemoryState(), ""), RateLimits(state, MemoryState(), ""), state
-    )
-    pipeline = SearchPipeline(Guard({}, ()), recall, Once(), Telemetry([]), 5.0)
+    clock = Clock()
+    pipeline = answering(Once(), MemoryState(), clock)
     await pipeline.search(TOWER)
     clock.now += 2 * Lifetimes().longest
     assert (await pipeline.search(TOWER)).cache == "stale"
     assert now() < 5
+
+
+class Hanging(MemoryState):
+    async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        await asyncio.sleep(3600)
+
+
+@in_virtual_time
+async def test_a_state_that_hangs_does_not_cost_an_answer_that_comes_late() -> None:
+    pipeline = answering(Once(4.8), Hanging(), Clock())
+    assert (await pipeline.search(TOWER)).text
+    assert now() < 5
+    assert (await pipeline.search(TOWER)).cache == "exact"
 
 
 async def test_lasting_answers_live_longer_than_those_about_changing_subjects(gateway: Open) -> None:

@@ -12,21 +12,27 @@ from hypothesis import strategies as st
 from pydantic.alias_generators import to_camel
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
-from websearch_gateway.models import LONGEST_QUERY, SearchQuery
-from websearch_gateway.pipeline.guard import MOST_OF_ANSWERS, CheckedQuery, Guard, Most, one_deadline
+from websearch_gateway.models import LONGEST_QUERY, SearchQuery, SearchRequest, WebSearchRequest
+from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline
 from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.query import LONGEST_RAW_QUERY
 
 GUARD = Guard({}, secrets=())
 
 
-def check(guard: Guard, text: Any, most: Most = MOST_OF_ANSWERS, routed: bool = True, **fields: Any) -> CheckedQuery:
-    return guard.check(SearchQuery(text, **fields), most, routed=routed)
+OF_ANSWERS = (SearchRequest, "max_results")
+OF_PAGES = (WebSearchRequest, "num_results")
 
 
-def refusal(guard: Guard, text: Any, most: Most = MOST_OF_ANSWERS, **parameters: Any) -> SearchValidationError:
+def check(
+    guard: Guard, text: Any, tool: tuple[Any, str] = OF_ANSWERS, routed: bool = True, **fields: Any
+) -> CheckedQuery:
+    return guard.check(SearchQuery(text, **fields), *tool, routed=routed)
+
+
+def refusal(guard: Guard, text: Any, tool: tuple[Any, str] = OF_ANSWERS, **parameters: Any) -> SearchValidationError:
     with pytest.raises(SearchValidationError) as refused:
-        check(guard, text, most, **parameters)
+        check(guard, text, tool, **parameters)
     return refused.value
 
 
@@ -100,14 +106,16 @@ def test_a_bad_parameter_is_refused_under_its_wire_name(parameter: str, value: A
 
 
 def test_a_tool_may_set_wider_limits() -> None:
-    query = check(GUARD, "cup", Most(50, hours=8760), max_results=50, freshness_hours=8760).query
+    query = check(GUARD, "cup", OF_PAGES, max_results=50, freshness_hours=8760).query
     assert (query.max_results, query.freshness_hours) == (50, 8760)
-    assert refusal(GUARD, "cup", Most(50), max_results=0).details["allowed"] == "1-50"
+    refused = refusal(GUARD, "cup", OF_PAGES, max_results=0)
+    assert refused.details == {"field": "maxResults", "allowed": "1-50"}
+    assert refused.message == "`maxResults` or `num_results` must be a whole number from 1 to 50."
 
 
 @pytest.mark.parametrize(("asked", "limit"), [(9, 8), (20, 8), (10**12, 8), (51, 50)])
 def test_more_results_than_there_are_become_the_most_that_there_are_with_a_warning(asked: int, limit: int) -> None:
-    checked = check(GUARD, "who won the cup", Most(limit), max_results=asked)
+    checked = check(GUARD, "who won the cup", OF_ANSWERS if limit == 8 else OF_PAGES, max_results=asked)
     assert checked.query.max_results == limit
     assert checked.warnings == (f"`maxResults` is at most {limit}: {limit} is used.",)
 

@@ -284,7 +284,7 @@ def only_this_task_is_left() -> bool:
 async def test_every_page_is_read_once_and_keeps_its_place() -> None:
     reader = ScriptedReader(at_once)
     outcomes = await read_pages(
-        reader, ["b", "a", "b"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR
+        reader.read, ["b", "a", "b"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR
     )
     assert list(outcomes) == ["b", "a"]
     assert all(isinstance(page, Page) and page.url == url for url, page in outcomes.items())
@@ -293,13 +293,13 @@ async def test_every_page_is_read_once_and_keeps_its_place() -> None:
 
 async def test_no_urls_give_no_pages() -> None:
     reader = ScriptedReader(at_once)
-    assert await read_pages(reader, [], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR) == {}
+    assert await read_pages(reader.read, [], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR) == {}
 
 
 async def test_pages_are_read_at_once_but_never_more_than_allowed() -> None:
     reader = ScriptedReader(at_once)
     urls = [str(n) for n in range(10)]
-    outcomes = await read_pages(reader, urls, Deadline.after(FAR), gate=asyncio.Semaphore(3), per_page_seconds=FAR)
+    outcomes = await read_pages(reader.read, urls, Deadline.after(FAR), gate=asyncio.Semaphore(3), per_page_seconds=FAR)
     assert len(outcomes) == 10
     assert reader.most == 3
 
@@ -310,7 +310,11 @@ async def test_a_failed_page_is_its_error_and_the_others_are_read() -> None:
             raise SearchFetchError("The page answered 404.")
 
     outcomes = await read_pages(
-        ScriptedReader(behave), ["gone", "here"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR
+        ScriptedReader(behave).read,
+        ["gone", "here"],
+        Deadline.after(FAR),
+        gate=asyncio.Semaphore(8),
+        per_page_seconds=FAR,
     )
     assert isinstance(outcomes["gone"], SearchFetchError)
     assert isinstance(outcomes["here"], Page)
@@ -320,7 +324,7 @@ async def test_a_failed_page_is_its_error_and_the_others_are_read() -> None:
 async def test_a_slow_page_gets_a_timeout_error_and_its_read_is_cancelled() -> None:
     reader = ScriptedReader(slow_ones_never)
     outcomes = await read_pages(
-        reader, ["slow", "quick"], Deadline.after(FAR, now), gate=asyncio.Semaphore(8), per_page_seconds=0.01
+        reader.read, ["slow", "quick"], Deadline.after(FAR, now), gate=asyncio.Semaphore(8), per_page_seconds=0.01
     )
     assert isinstance(outcomes["slow"], SearchTimeoutError)
     assert isinstance(outcomes["quick"], Page)
@@ -332,7 +336,7 @@ async def test_a_slow_page_gets_a_timeout_error_and_its_read_is_cancelled() -> N
 async def test_no_page_is_awaited_past_the_deadline_even_in_the_queue() -> None:
     reader = ScriptedReader(never)
     outcomes = await read_pages(
-        reader, ["a", "b", "c"], Deadline.after(0.02, now), gate=asyncio.Semaphore(1), per_page_seconds=FAR
+        reader.read, ["a", "b", "c"], Deadline.after(0.02, now), gate=asyncio.Semaphore(1), per_page_seconds=FAR
     )
     assert [type(outcome) for outcome in outcomes.values()] == [SearchTimeoutError] * 3
     assert reader.read_urls == ["a"]
@@ -346,8 +350,8 @@ async def test_a_reader_gets_the_deadline_of_its_own_page() -> None:
         told.append(deadline)
 
     whole = Deadline.after(FAR)
-    await read_pages(ScriptedReader(behave), ["a"], whole, gate=asyncio.Semaphore(8), per_page_seconds=1)
-    await read_pages(ScriptedReader(behave), ["a"], whole, gate=asyncio.Semaphore(8), per_page_seconds=2 * FAR)
+    await read_pages(ScriptedReader(behave).read, ["a"], whole, gate=asyncio.Semaphore(8), per_page_seconds=1)
+    await read_pages(ScriptedReader(behave).read, ["a"], whole, gate=asyncio.Semaphore(8), per_page_seconds=2 * FAR)
     assert told[0].at < whole.at
     assert told[1] == whole
 
@@ -361,7 +365,7 @@ async def test_a_defect_of_a_reader_is_raised_and_the_other_reads_are_cancelled(
     reader = ScriptedReader(behave)
     with pytest.raises(ZeroDivisionError):
         await read_pages(
-            reader, ["slow", "defect"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR
+            reader.read, ["slow", "defect"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR
         )
     assert reader.running == 0
     assert only_this_task_is_left()
@@ -373,7 +377,7 @@ async def test_a_timeout_error_that_is_not_ours_is_a_defect() -> None:
 
     with pytest.raises(TimeoutError):
         await read_pages(
-            ScriptedReader(behave), ["a"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR
+            ScriptedReader(behave).read, ["a"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR
         )
 
 
@@ -386,7 +390,7 @@ async def test_cancelling_the_call_cancels_every_read() -> None:
 
     reader = ScriptedReader(behave)
     call = asyncio.create_task(
-        read_pages(reader, ["a", "b"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR)
+        read_pages(reader.read, ["a", "b"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR)
     )
     await both_run.wait()
     call.cancel()
@@ -401,7 +405,12 @@ async def test_after_enough_pages_the_slow_rest_is_cancelled() -> None:
     """Without this, one hanging page would cost the whole hour that is allowed here."""
     reader = ScriptedReader(slow_ones_never)
     outcomes = await read_pages(
-        reader, ["slow", "a", "b"], Deadline.after(FAR, now), gate=asyncio.Semaphore(8), per_page_seconds=FAR, enough=2
+        reader.read,
+        ["slow", "a", "b"],
+        Deadline.after(FAR, now),
+        gate=asyncio.Semaphore(8),
+        per_page_seconds=FAR,
+        enough=2,
     )
     assert [type(outcome) for outcome in outcomes.values()] == [SearchTimeoutError, Page, Page]
     assert reader.running == 0
@@ -415,7 +424,7 @@ async def test_pages_that_arrive_shortly_after_enough_still_count() -> None:
 
     urls = [str(n) for n in range(5)]
     outcomes = await read_pages(
-        ScriptedReader(behave),
+        ScriptedReader(behave).read,
         urls,
         Deadline.after(FAR, now),
         gate=asyncio.Semaphore(8),

@@ -99,12 +99,19 @@ async def test_a_call_costs_its_bill_or_the_likely_cost_without_a_bill(
 
 
 async def test_an_engine_that_is_overtaken_counts_in_the_answer_and_in_the_ledger(ledger: Ledger) -> None:
+    asked = asyncio.Event()
+
+    async def hang(call: Call) -> Answer:
+        asked.set()
+        return await hangs(call)
+
     async def raw(call: Call) -> Answer:
+        await asked.wait()
         call.bill.part().book(0.005)
         return sourced("brave-raw-search")
 
     call = asking()
-    engine = FallbackEngine([Ranked(paid(ledger, hangs))], Engine(raw, "raw-search"), hedge_seconds=0)
+    engine = FallbackEngine([Ranked(paid(ledger, hang))], Engine(raw, "raw-search"), hedge_seconds=0)
     await engine.ask(call)
     assert call.bill.usd == pytest.approx(LIKELY + 0.005)
     assert (await ledger.day()).usd_by_upstream == {"openai": pytest.approx(LIKELY)}

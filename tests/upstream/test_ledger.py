@@ -13,6 +13,7 @@ from tests.clock import Clock
 from websearch_gateway.errors import SearchAuthError, SearchBudgetError, SearchProviderError, StateUnavailable
 from websearch_gateway.models import Call, Caller
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.upstream import ledger as ledger_module
 from websearch_gateway.upstream.ledger import Ledger
 from websearch_gateway.upstream.telemetry import CallRecord, Outcome
 
@@ -95,18 +96,56 @@ async def test_a_failed_call_costs_the_amount_on_its_bill(ledger: Ledger) -> Non
 
 
 async def test_a_cancelled_call_costs_what_is_on_its_bill(ledger: Ledger) -> None:
+    began = asyncio.Event()
+
     async def hang() -> None:
         call = paying()
         async with ledger.payment(call, "serper", 0.2):
             call.bill.expect(0.2)
+            began.set()
             await asyncio.Event().wait()
 
     task = asyncio.create_task(hang())
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await began.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert (await ledger.day()).usd_by_upstream == {"serper": pytest.approx(0.2)}
+
+
+class Completing(MemoryState):
+    """A state that adds first and answers later, whether or not the caller is still there, as databases do."""
+
+    def __init__(self) -> None:
+        super().__init__(clock=Clock(NOON))
+        self.added, self.answers = asyncio.Event(), asyncio.Event()
+
+    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
+        count = await super().add(key, amount, ttl)
+        self.added.set()
+        await self.answers.wait()
+        return count
+
+
+@pytest.mark.parametrize("gives_up", ["caller", "timeout"])
+async def test_a_reservation_whose_answer_nobody_waited_for_is_released(
+    gives_up: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = Completing()
+    ledger = Ledger(state, daily_usd=1.0, user_daily_usd=0.5, clock=Clock(NOON))
+    if gives_up == "timeout":
+        monkeypatch.setattr(ledger_module, "_STATE_SECONDS", 0.0)
+        with pytest.raises(SearchBudgetError, match="cannot be reached"):
+            await pay(ledger, 0.4)
+    else:
+        call = asyncio.create_task(pay(ledger, 0.4))
+        await state.added.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    state.answers.set()
+    assert (await ledger.day()).usd == 0
+    monkeypatch.undo()
+    await pay(ledger, 0.5)
 
 
 async def test_calls_at_once_never_spend_more_than_the_budget(ledger: Ledger) -> None:

@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 from tests.patience import PATIENCE
-from websearch_gateway.errors import SearchProviderError
+from websearch_gateway.errors import SearchProviderError, SearchTimeoutError
+from websearch_gateway.models import Deadline
 from websearch_gateway.upstream.race import SingleFlight
 
 
@@ -131,6 +132,39 @@ async def test_an_error_reaches_every_caller_as_it_is(single_flight, upstream):
     upstream.go.set()
     assert all(outcome is error for outcome in await asyncio.gather(*callers, return_exceptions=True))
     assert len(traceback.extract_tb(error.__traceback__)) < 5
+
+
+async def test_who_has_more_time_asks_again_when_the_call_that_it_joined_runs_out_of_it(upstream):
+    single_flight = SingleFlight(later_seconds=10)
+
+    async def ask(tell) -> str:
+        if upstream.calls:
+            return "answer"
+        await upstream(tell)
+        raise SearchTimeoutError("late")
+
+    callers = [asyncio.create_task(single_flight.join("k", ask, deadline=Deadline(at))) for at in (100, 110, 111, 112)]
+    await upstream.started.wait()
+    await settled()
+    upstream.go.set()
+    first, second, third, fourth = await asyncio.gather(*callers, return_exceptions=True)
+    assert (str(first), str(second)) == ("late", "late")
+    assert {third, fourth} == {("answer", False), ("answer", True)}
+
+
+async def test_who_has_more_time_does_not_repeat_another_error(upstream):
+    single_flight = SingleFlight()
+
+    async def fail(tell) -> str:
+        await upstream(tell)
+        raise SearchProviderError("broken")
+
+    callers = [asyncio.create_task(single_flight.join("k", fail, deadline=Deadline(at))) for at in (100, 200)]
+    await upstream.started.wait()
+    await settled()
+    upstream.go.set()
+    assert list(map(str, await asyncio.gather(*callers, return_exceptions=True))) == ["broken"] * 2
+    assert upstream.calls == 1
 
 
 async def test_an_error_without_a_waiting_caller_is_not_reported_by_asyncio(single_flight, upstream, caplog):

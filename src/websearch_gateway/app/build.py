@@ -319,7 +319,10 @@ class _Parts:
         self.settings = settings
         self.client, self.retry = create_client(outbound=outbound(settings)), Retry()
         self.health, self.statistics, self.workers = HealthRegistry(), Statistics(), Workers(warm_up=WARM_UP)
-        self.gate, self.flights = asyncio.Semaphore(settings.concurrency), SingleFlight()
+        self.gate, self.flights = (
+            asyncio.Semaphore(settings.concurrency),
+            SingleFlight(settings.search_deadline_seconds / 2),
+        )
         self.state = _state(settings)
         self.limits = _limits(settings, self.state)
         self.addresses = address_policy(settings)
@@ -344,7 +347,7 @@ class _Parts:
         lists = OperatorDomains.of(settings)
         self.guard = Guard(settings.routes, settings.secrets(), allowed=lists.allowed, blocked=lists.blocked)
         clients = (self.state.close, self.ledger.flush, self.client.aclose, *self.pages.closers)
-        self.closers = (*clients, self.caches.close, self.docs.close)  # a crawl ends before its workers
+        self.closers = (*clients, self.caches.close, self.docs.close, self.flights.close)  # before their workers
 
     def recall(self, cache: ResultCache[R], setting: str) -> Recall[R]:
         """A cache with its limits."""

@@ -21,7 +21,6 @@ from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchFetchError,
     SearchProviderParseError,
-    SearchTimeoutError,
     Unavailable,
 )
 from websearch_gateway.models import Call, Deadline, Page, Progress
@@ -130,22 +129,12 @@ class PageCache:
         key = page_key(url)
         # Whether redirects are followed depends on the caller, so that callers whose redirects are checked share none.
         flight = f"{key} {fresh} {user}" if deadline.check_redirect else f"{key} {fresh}"
-        began = False
 
         async def begin(_: Progress) -> Page:
-            nonlocal began
-            began = True
             return await self._read(key, url, deadline, known, fresh, admit)
 
-        while True:
-            try:
-                page, _ = await self._single_flight.join(flight, begin, user=user)
-            except SearchTimeoutError:
-                # The joined read may have had less time than this one.
-                if began or not deadline.remaining():
-                    raise
-            else:
-                return replace(page, url=url) if page.url != url else page
+        page, _ = await self._single_flight.join(flight, begin, user=user, deadline=deadline)
+        return replace(page, url=url) if page.url != url else page
 
     async def _read(
         self,

@@ -134,9 +134,9 @@ class ClaimChecking:
         outcomes: dict[str, Outcome] = {}
         for some in await asyncio.gather(
             # Reading a given page waits for the gate itself.
-            read_pages(given, sorted(named), earlier, gate=asyncio.Semaphore(AT_ONCE), per_page_seconds=seconds),
+            read_pages(given.read, sorted(named), earlier, gate=asyncio.Semaphore(AT_ONCE), per_page_seconds=seconds),
             read_pages(
-                self.web.page_cache,
+                self.web.page_cache.read,
                 sorted(found),
                 earlier,
                 gate=self.web.gate,
@@ -241,7 +241,7 @@ class Verification:
         asked = {cited.url: _sentences(response.text, cited) for cited in response.citations if cited.support is None}
         urls = list(asked)[:MOST_PAGES]
         pages = await read_pages(
-            self.reader,
+            self.reader.read,
             urls,
             deadline.within(max(0.0, deadline.remaining() - VERIFY_RESERVE_SECONDS)),
             gate=self.gate,

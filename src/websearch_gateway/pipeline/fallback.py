@@ -230,7 +230,7 @@ class Gathering:
         if urls := [hit.url for hit in best if hit.url not in sent]:
             await call.progress(f"Reading {len(urls)} pages")
         outcomes = await read_pages(
-            self.reader,
+            self.reader.read,
             urls,
             call.within(max(0.0, call.remaining() - COMPOSE_RESERVE_SECONDS)),
             gate=self.gate,

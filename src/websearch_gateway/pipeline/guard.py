@@ -27,6 +27,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 
 from websearch_gateway.errors import (
     ForbiddenUrlError,
@@ -37,8 +38,6 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import (
     LOCAL,
-    MOST_FRESH_HOURS,
-    MOST_SOURCES,
     Bill,
     Call,
     Caller,
@@ -46,7 +45,9 @@ from websearch_gateway.models import (
     Progress,
     SafeSearch,
     SearchQuery,
+    SearchRequest,
     Topic,
+    arguments_in,
     no_progress,
 )
 from websearch_gateway.ports import State, Workers
@@ -106,19 +107,6 @@ class CheckedQuery:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Most:
-    """What one kind of call may ask for: the most results, by the names of that parameter (the tools' first), and the
-    most hours of `freshness_hours`.
-    """
-
-    results: int = MOST_SOURCES
-    names: Sequence[str] = ("maxResults",)
-    hours: int = MOST_FRESH_HOURS
-
-
-MOST_OF_ANSWERS = Most()
-
 _OF_A_QUERY = frozenset(field.name for field in fields(SearchQuery))
 
 
@@ -126,6 +114,23 @@ def question(request: DataclassInstance, text: str, **others: Any) -> SearchQuer
     """The query of a request, as it was given: `others`, and the fields that both have."""
     shared = {field.name: getattr(request, field.name) for field in fields(request) if field.name in _OF_A_QUERY}
     return SearchQuery(**{**shared, **others, "text": text})
+
+
+@functools.cache
+def _bounds(request: type[DataclassInstance]) -> Mapping[str, tuple[tuple[str, ...], int]]:
+    """The names and the maximum of each field that has one: the name of the tools first, then another one in Python."""
+    found = {}
+    for one, _, about in arguments_in(request):
+        names = (about.name, one.name) if about.name else (to_camel(one.name),)
+        if "maximum" in about.keywords:
+            found[one.name] = names, about.keywords["maximum"]
+    return found
+
+
+def bounded(request: type[DataclassInstance], field: str, value: int) -> tuple[int, tuple[str, ...]]:
+    """`up_to` for a value of this field of a request, with the names and the maximum of its `Argument`."""
+    names, most = _bounds(request)[field]
+    return up_to(names, value, most)
 
 
 class Guard:
@@ -160,8 +165,19 @@ class Guard:
         credential_kind(_LOOKS_LIKE_A_KEY, self._secrets)
 
     @stage("guard")
-    def check(self, asked: SearchQuery, most: Most = MOST_OF_ANSWERS, *, routed: bool = True) -> CheckedQuery:
+    def check(
+        self,
+        asked: SearchQuery,
+        request: type[DataclassInstance] = SearchRequest,
+        results: str = "max_results",
+        *,
+        routed: bool = True,
+    ) -> CheckedQuery:
         """The query to send, for one as a caller gave it. Questions for a specialist server are refused if `routed`.
+
+        Args:
+            request: the kind of request, whose arguments say how much it may ask for.
+            results: its field with the number of results.
 
         Raises:
             SearchValidationError: the query is refused; `details` names the field at fault or the server to use.
@@ -170,13 +186,14 @@ class Guard:
         unwanted = self._domains("excludeDomains", asked.exclude_domains)
         lists = wanted, unwanted, self._allowed, self._blocked
         include, exclude = narrowed(*lists) if any(lists) else ((), ())
-        results, warnings = up_to(most.names, asked.max_results, most.results)
+        most, warnings = bounded(request, results, asked.max_results)
         hours, region, language, safe = asked.freshness_hours, asked.region, asked.language, asked.safe_search
+        if hours is not None and (of_hours := _bounds(request).get("freshness_hours")):
+            whole_number(of_hours[0], hours, of_hours[1])
         query = replace(
             asked,
             text=checked_query(asked.text),
-            max_results=results,
-            freshness_hours=None if hours is None else whole_number(("freshnessHours",), hours, most.hours),
+            max_results=most,
             region=None if region is None else _region(region),
             include_answers=_flag("includeAnswers", asked.include_answers),
             language=None if language is None else _language(language),

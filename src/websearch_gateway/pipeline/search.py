@@ -18,6 +18,7 @@ import hashlib
 import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -33,7 +34,6 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import (
     LOCAL,
-    Answer,
     Call,
     Caller,
     Progress,
@@ -73,7 +73,7 @@ SMALL_CHARS = 4_000
 """Answers of up to this length are verified on the event loop, in a few milliseconds; longer ones in a thread."""
 
 STALE_RESERVE_SECONDS = 0.5
-"""An engine stops this long before the deadline (or a tenth of it), so that it can report its attempts."""
+"""A search stops this long before the deadline (or a tenth of it), so that a stale result can stand in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,30 +112,21 @@ class SearchPipeline:
             event.answered(served.response, saved_usd=served.saved_usd, joined=served.joined)
             return served.response
 
-    async def _ask(self, call: Call) -> Served[SearchResponse]:
-        """A new answer from the engine, finalized and stored."""
-        answer = await self._answer(call)
+    async def _ask(self, call: Call) -> tuple[SearchResponse, bool]:
+        """A new answer from the engine, finalized; and whether it is a stopgap."""
+        with child_span("answer"):
+            answer = await self.engine.ask(call)
         finish = partial(finalize, call.query, answer, responded_at=datetime.now(UTC), cost_usd=call.bill.usd)
         response = finish() if len(answer.text) <= SMALL_CHARS else await in_own_thread(finish)
         if call.query.verify_citations and self.verification:
             await call.progress("Reading the cited pages")
             response = await self.verification(response, call)
-        await self.recall.cache.put(call.query, call.caller, response, stopgap=is_stopgap(response))
-        return Served(response)
-
-    @stage("answer")
-    async def _answer(self, call: Call) -> Answer:
-        """The engine's answer. It is stopped early enough to leave time for a stale answer."""
-        seconds = call.remaining()
-        reserve = min(STALE_RESERVE_SECONDS, seconds / 10)
-        try:
-            async with asyncio.timeout(seconds - reserve / 4):
-                return await self.engine.ask(call.within(seconds - reserve))
-        except TimeoutError:
-            raise timeout_error(self.deadline_seconds) from None
+        return response, is_stopgap(response)
 
 
 R = TypeVar("R", SearchResponse, WebSearchResponse, RawResult)
+Ask = Callable[[Call], Awaitable[tuple[R, bool]]]
+"""Gets a new result. Also says whether it is a stopgap, which a better one may soon replace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +145,9 @@ class Recall(Generic[R]):
     cached_limits: RateLimits
     state: State
 
-    async def __call__(
-        self,
-        checked: CheckedQuery,
-        call: Call,
-        ask: Callable[[Call], Awaitable[Served[R]]],
-        *,
-        use_cache: bool = True,
-    ) -> Served[R]:
-        """The result, with the warnings of the guard; `ask` gets a new one after the caller was admitted.
-        A stale one stands in if `ask` fails.
+    async def __call__(self, checked: CheckedQuery, call: Call, ask: Ask[R], *, use_cache: bool = True) -> Served[R]:
+        """The result, with the warnings of the guard. `ask` gets a new one, which is stored, after the caller was
+        admitted. If it fails or takes too long, a stale one stands in.
 
         Raises:
             SearchRateLimitError: a limit is reached.
@@ -174,14 +158,14 @@ class Recall(Generic[R]):
             served: Served[R] = await self._recalled(call, ask)
         else:
             await self.rate_limits.admit(call.caller)
-            served = await ask(call)
+            served = await self._asked(call, ask)
         problem: StateProblem | None = self.state.problem
         if not checked.warnings and problem is None:
             return served
         warnings = (*checked.warnings, *served.response.warnings, *([str(problem)] if problem else ()))
         return served._replace(response=served.response.model_copy(update={"warnings": warnings}))
 
-    async def _recalled(self, call: Call, ask: Callable[[Call], Awaitable[Served[R]]]) -> Served[R]:
+    async def _recalled(self, call: Call, ask: Ask[R]) -> Served[R]:
         query, caller, left = call.query, call.caller, False
 
         async def begin(tell: Progress) -> Served[R]:
@@ -193,7 +177,7 @@ class Recall(Generic[R]):
             left = True
             await self.rate_limits.admit(caller)
             try:
-                return await ask(replace(call, progress=tell))
+                return await self._asked(replace(call, progress=tell), ask)
             except (Unavailable, Exhausted) as error:
                 return await stand_in(self.cache, query, caller, error)
 
@@ -203,12 +187,26 @@ class Recall(Generic[R]):
             await self.cached_limits.admit(caller)
             return known
         key = self.cache.key(query, caller)
-        served, joined = await self.single_flight.join(key, begin, call.progress, user=caller.user)
+        served, joined = await self.single_flight.join(key, begin, call.progress, user=caller.user, deadline=call)
         if not left:
             await self.cached_limits.admit(caller)
         if joined:  # the first caller is billed
             return Served(self.cache.kind.free(served.response), served.saved_usd, joined=True)
         return served
+
+    async def _asked(self, call: Call, ask: Ask[R]) -> Served[R]:
+        """A new result, also put into the cache."""
+        clock, seconds = asyncio.get_running_loop().time, call.remaining()
+        end, reserve = clock() + seconds, min(STALE_RESERVE_SECONDS, seconds / 10)
+        try:
+            async with asyncio.timeout_at(end - reserve / 4):
+                response, stopgap = await ask(call.within(seconds - reserve))
+        except TimeoutError:
+            raise timeout_error(round(seconds, 1)) from None
+        with suppress(TimeoutError):  # it is in memory, so no slow state may cost a result that is there
+            async with asyncio.timeout((end - clock()) / 2):
+                await self.cache.put(call.query, call.caller, response, stopgap=stopgap)
+        return Served(response)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +236,7 @@ class RateLimits:
         Raises:
             SearchRateLimitError: the limit is reached; `retry_after` is the rest of the window in whole seconds.
         """
-        if not self.per_user and not self.overall:
+        if not (self.per_user or self.overall):
             return
 
         async def charge() -> bool:
@@ -258,10 +256,15 @@ class RateLimits:
         await self.best_effort(refund, None, seconds=None)
 
     def _limits(self, caller: Caller) -> list[_Limit]:
+        """The common limit, if there is one, and then that of the user."""
         # A digest, so that the state does not reveal the user.
         user = hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        overall = [_Limit.of(self.overall, "GLOBAL_RATE_LIMIT", "all")] if self.overall else []
-        return [*overall, *([_Limit.of(self.per_user, self.setting, user)] if self.per_user else [])]
+        rows = ((self.overall, "GLOBAL_RATE_LIMIT", "all"), (self.per_user, self.setting, user))
+        return [
+            _Limit(text, setting, f"limit/{setting}/{text}/{whose}", *calls_and_seconds(text))
+            for text, setting, whose in rows
+            if text
+        ]
 
     async def _charge(self, state: State, caller: Caller) -> None:
         """Count a call against the user's own limit first, but not if the common one is reached already."""
@@ -297,10 +300,6 @@ class _Limit(NamedTuple):
     key: str
     most: int
     seconds: int
-
-    @classmethod
-    def of(cls, text: str, setting: str, whose: str) -> _Limit:
-        return cls(text, setting, f"limit/{setting}/{text}/{whose}", *calls_and_seconds(text))
 
     @property
     def end_key(self) -> str:

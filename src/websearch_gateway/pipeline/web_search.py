@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,7 +31,6 @@ from websearch_gateway.models import (
     LOCAL,
     LONGEST_QUERY,
     MOST_QUERIES,
-    MOST_RESULTS,
     Bill,
     Call,
     Caller,
@@ -48,9 +48,9 @@ from websearch_gateway.models import (
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.bodies import in_own_thread
 from websearch_gateway.pipeline.finalize import clean_items, filters_of
-from websearch_gateway.pipeline.guard import CheckedQuery, Guard, Most, invalid, one_deadline, question, whole_number
+from websearch_gateway.pipeline.guard import Guard, invalid, one_deadline, question, whole_number
 from websearch_gateway.pipeline.search import Recall
-from websearch_gateway.ports import Reader, Searcher, Workers
+from websearch_gateway.ports import Searcher, Workers
 from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.text.chunk import window
 from websearch_gateway.text.hits import json_object, records
@@ -71,19 +71,6 @@ ASSEMBLY_RESERVE_SECONDS = 0.5
 """The time kept back at the end of the deadline (seconds), so that slow pages cannot cost the results."""
 
 HOURS: dict[Freshness, int] = {"day": 24, "week": 168, "month": 720, "year": 8760}
-
-MOST = Most(MOST_RESULTS, ("maxResults", "num_results"), HOURS["year"])
-
-
-@dataclass(frozen=True, slots=True)
-class _WithoutStoredPages:
-    """The page cache as a Reader that ignores stored pages."""
-
-    page_cache: PageCache
-    name: str = "without stored pages"
-
-    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        return await self.page_cache.read(url, deadline, known, fresh=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +109,12 @@ class WebSearch:
             Exhausted: every provider failed.
         """
         with self.telemetry.call(request.query, "search_news" if request.topic == "news" else "web_search") as event:
-            checked = self._checked(request, caller)
+            if request.freshness is not None and request.freshness not in HOURS:
+                allowed = ", ".join(HOURS)
+                raise invalid("freshness", f"one of {allowed}", allowed)
+            hours = HOURS[request.freshness] if request.freshness else None
+            asked = question(request, request.query, max_results=request.num_results, freshness_hours=hours)
+            checked = self.guard.check(asked, WebSearchRequest, "num_results", routed=caller.has_specialists)
             page = whole_number(("page",), request.page, LAST_PAGE)
             chosen = slice((page - 1) * request.num_results, page * request.num_results)
             searcher = self.selection.choose(request.providers, request.topic)
@@ -131,17 +123,14 @@ class WebSearch:
                 max_results=hits_to_ask_for(chosen.stop, checked.query),
                 variant=variant([name.strip().lower() for name in request.providers], chosen, request.read_pages),
             )
-
-            async def find(call: Call) -> Served[WebSearchResponse]:
-                return await self._find(call, chosen, searcher, self._reader(request))
-
+            reads = partial(self._read, request) if request.read_pages else None
+            find = partial(self._find, chosen, searcher, reads)
             async with one_deadline(min(self.deadline_seconds, most_seconds), caller, progress, bill) as call:
                 served = await self.recall(replace(checked, query=query), call, find, use_cache=request.use_cache)
             response = served.response
-            route, count = response.results[0].provider if response.results else "", len(response.results)
             event.served(
-                route,
-                count,
+                response.results[0].provider if response.results else "",
+                len(response.results),
                 cost_usd=response.cost_usd,
                 cache=response.cache,
                 saved_usd=served.saved_usd,
@@ -149,24 +138,11 @@ class WebSearch:
             )
             return response
 
-    def _checked(self, request: WebSearchRequest, caller: Caller) -> CheckedQuery:
-        if request.freshness is not None and request.freshness not in HOURS:
-            allowed = ", ".join(HOURS)
-            raise invalid("freshness", f"one of {allowed}", allowed)
-        hours = HOURS[request.freshness] if request.freshness else None
-        asked = question(request, request.query, max_results=request.num_results, freshness_hours=hours)
-        return self.guard.check(asked, MOST, routed=caller.has_specialists)
-
-    def _reader(self, request: WebSearchRequest) -> Reader | None:
-        if not request.read_pages:
-            return None
-        return self.page_cache if request.use_cache else _WithoutStoredPages(self.page_cache)
-
     @stage("answer")
     async def _find(
-        self, call: Call, chosen: slice, searcher: Searcher, reader: Reader | None
-    ) -> Served[WebSearchResponse]:
-        """Search, read all pages concurrently, combine the results, and store them."""
+        self, chosen: slice, searcher: Searcher, reads: Callable[..., Awaitable[dict[str, Outcome]]] | None, call: Call
+    ) -> tuple[WebSearchResponse, bool]:
+        """Search, read all pages concurrently, and combine the results. A stopgap if a page may soon be readable."""
         await call.progress("Searching the web")
         found = await searcher.ask(call.within(call.remaining() * SEARCH_SHARE))
         hits = distinct(found.hits, call.query.max_results)[chosen]
@@ -175,9 +151,9 @@ class WebSearch:
         else:
             empty = [] if hits else [nothing_found(call.query, longer='`freshness` "month" or "year"')]
         outcomes: dict[str, Outcome] = {}
-        if hits and reader is not None:
+        if hits and reads is not None:
             await call.progress(f"Reading {len(hits)} pages")
-            outcomes = await self._read(reader, call, hits)
+            outcomes = await reads([hit.url for hit in hits], call)
         hits, text_warnings = await self._with_clean_texts(hits, outcomes, call)
         # Ranking fifty pages of 8,000 characters takes tens of milliseconds of CPU time, too long for the event loop.
         results = await in_own_thread(assemble, call.query.text, hits, outcomes)
@@ -194,8 +170,16 @@ class WebSearch:
                 *text_warnings,
             ),
         )
-        await self.recall.cache.put(call.query, call.caller, response, stopgap=may_be_read_soon(outcomes))
-        return Served(response)
+        return response, may_be_read_soon(outcomes)
+
+    async def _read(self, request: WebSearchRequest, urls: Sequence[str], call: Call) -> dict[str, Outcome]:
+        return await read_pages(
+            partial(self.page_cache.read, fresh=not request.use_cache),
+            urls,
+            call.within(max(0.0, call.remaining() - ASSEMBLY_RESERVE_SECONDS)),
+            gate=self.gate,
+            per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
+        )
 
     async def _with_clean_texts(
         self, hits: list[Hit], outcomes: Mapping[str, Outcome], deadline: Deadline
@@ -209,15 +193,6 @@ class WebSearch:
             return [replace(hit, content=None) for hit in hits], (warning,)
         cleaned = [replace(hit, content=texts.get(hit.url, (None, ()))[0]) for hit in hits]
         return cleaned, tuple(f"{url}: {warning}" for url, (_, warnings) in texts.items() for warning in warnings)
-
-    async def _read(self, reader: Reader, deadline: Deadline, hits: Sequence[Hit]) -> dict[str, Outcome]:
-        return await read_pages(
-            reader,
-            [hit.url for hit in hits],
-            deadline.within(max(0.0, deadline.remaining() - ASSEMBLY_RESERVE_SECONDS)),
-            gate=self.gate,
-            per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
-        )
 
     def _unmet(self, query: SearchQuery, found: SearchResults) -> list[str]:
         """A warning for each parameter that the provider could not apply."""
@@ -435,7 +410,7 @@ Outcome = Page | SearchError
 
 
 async def read_pages(
-    reader: Reader,
+    read: Callable[[str, Deadline], Awaitable[Page]],
     urls: Sequence[str],
     deadline: Deadline,
     *,
@@ -452,50 +427,39 @@ async def read_pages(
     Raises:
         Exception: any error other than `SearchError` is a defect of a reader and is raised.
     """
-    tasks = {
-        url: asyncio.create_task(_read(reader, url, deadline, per_page_seconds, gate)) for url in dict.fromkeys(urls)
-    }
+    late = SearchTimeoutError("The page did not arrive in time.")
+
+    async def outcome(url: str) -> Outcome:
+        async with gate:
+            own = deadline.within(per_page_seconds)
+            timer = asyncio.timeout(own.remaining())
+            try:
+                async with timer:
+                    return await read(url, own)
+            except SearchError as error:
+                return error
+            except TimeoutError:
+                if not timer.expired():
+                    raise
+                return late
+
+    tasks = {url: asyncio.create_task(outcome(url)) for url in dict.fromkeys(urls)}
+    left, until = len(tasks) if enough is None else enough, deadline
     try:
-        await _gather(set(tasks.values()), deadline, enough or len(tasks))
-        return {url: task.result() if task.done() else _timeout_error() for url, task in tasks.items()}
+        pending = set(tasks.values())
+        while pending and (seconds := until.remaining()):
+            done, pending = await asyncio.wait(pending, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            left -= sum(isinstance(task.result(), Page) for task in done)
+            if left <= 0:
+                until = until.within(GRACE_SECONDS)
+        return {url: task.result() if task.done() else late for url, task in tasks.items()}
     finally:
         for task in tasks.values():
             task.cancel()
         await asyncio.gather(*tasks.values(), return_exceptions=True)
 
 
-async def _gather(pending: set[asyncio.Task[Outcome]], deadline: Deadline, enough: int) -> None:
-    """Wait for the tasks until `deadline`, or until shortly after `enough` of them have read a page."""
-    while pending and (seconds := deadline.remaining()):
-        done, pending = await asyncio.wait(pending, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        enough -= sum(isinstance(task.result(), Page) for task in done)
-        if enough <= 0:
-            deadline = deadline.within(GRACE_SECONDS)
-
-
-async def _read(
-    reader: Reader, url: str, deadline: Deadline, per_page_seconds: float, gate: asyncio.Semaphore
-) -> Outcome:
-    async with gate:
-        own = deadline.within(per_page_seconds)
-        timer = asyncio.timeout(own.remaining())
-        try:
-            async with timer:
-                return await reader.read(url, own)
-        except SearchError as error:
-            return error
-        except TimeoutError:
-            if not timer.expired():
-                raise
-            return _timeout_error()
-
-
-def _timeout_error() -> SearchTimeoutError:
-    return SearchTimeoutError("The page did not arrive in time.")
-
-
 GOOGLE = "google"
-MOST_RAW = Most(MOST_RESULTS, ("resultsPerQuery",))
 QUERIES_AT_ONCE = 5
 
 _Reply = Served[RawResult] | SearchError
@@ -552,16 +516,16 @@ class RawSearch:
             )
 
     async def _ask(self, text: str, request: RawSearchRequest, caller: Caller, gate: asyncio.Semaphore) -> _Reply:
+        asked = question(request, text, max_results=request.results_per_query)
         try:
             async with one_deadline(self.deadline_seconds, caller) as call, gate:
-                asked = question(request, text, max_results=request.results_per_query)
-                checked = self.guard.check(asked, MOST_RAW, routed=caller.has_specialists)
+                checked = self.guard.check(asked, RawSearchRequest, "results_per_query", routed=caller.has_specialists)
                 return await self.recall(checked, call, self._find, use_cache=request.use_cache)
         except SearchError as error:
             return error
 
-    async def _find(self, call: Call) -> Served[RawResult]:
-        """Search, put the hits into Google's form, and store them. Counts for the limit only if it calls a provider."""
+    async def _find(self, call: Call) -> tuple[RawResult, bool]:
+        """Search, and put the hits into Google's form. Counts for the limit only if it calls a provider."""
         try:
             async with self.gate:
                 found = await self.selection.preferring((GOOGLE,)).ask(call)
@@ -569,9 +533,7 @@ class RawSearch:
             if not call.bill.requests:
                 await self.recall.rate_limits.give_back(call.caller)
         google_failed = found.provider != GOOGLE and GOOGLE in self.selection.searchers
-        response = await self._in_googles_form(call, found)
-        await self.recall.cache.put(call.query, call.caller, response, stopgap=google_failed)
-        return Served(response)
+        return await self._in_googles_form(call, found), google_failed
 
     async def _in_googles_form(self, call: Call, found: SearchResults) -> RawResult:
         query = call.query

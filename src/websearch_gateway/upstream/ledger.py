@@ -88,6 +88,7 @@ class Ledger:
         self._clock = clock
         self._paid_micros: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
+        self._reserving: set[asyncio.Task[None]] = set()
         self._writing: set[asyncio.Task[None]] = set()
         self._logged: tuple[str, float] = ("", 0.0)
         self._best_effort = BestEffort("The ledger records no costs for now")
@@ -142,41 +143,53 @@ class Ledger:
         return {upstream: micros / _MICROS for upstream, micros in self._paid_micros.items()}
 
     async def flush(self) -> None:
+        """Write what is not written yet."""
         self._post_counts()
-        if self._writing:
-            await asyncio.wait(self._writing)
+        for pending in (self._reserving, self._writing):  # one that is given up is then paid back
+            if pending:
+                await asyncio.wait(pending)
 
     async def _reserve(self, day: str, user: str, micros: int) -> Mapping[str, int]:
         """Reserve `micros`. Returns the reserved amounts by key, only for keys that have a limit."""
-        limits = (
+        rows = (
             (_total(day), self.daily_usd, "DAILY_BUDGET_USD"),
             (_of_user(day, user), self.user_daily_usd, "USER_DAILY_BUDGET_USD"),
         )
-        if not micros or (self.daily_usd is None and self.user_daily_usd is None):
+        limits = [(key, limit, setting) for key, limit, setting in rows if limit is not None]
+        if not micros or not limits:
             return {}  # a free call needs no room, even on an overdrawn day
-        refunds: dict[str, int] = {}
+        reserved: dict[str, int] = {}
+
+        async def add() -> None:
+            if self._writing:
+                await asyncio.wait(self._writing)  # write pending refunds first, since they make room
+            for key, limit, setting in limits:
+                spent = await self._state.add(key, micros, KEPT_SECONDS)
+                reserved[key] = micros
+                if key == _total(day):
+                    self._log_level(day, spent / _MICROS, limit)
+                if spent > _micros(limit):
+                    raise SearchBudgetError(
+                        f"{setting} of ${limit:g} has no room for this call. It resets at 00:00 UTC.",
+                        retry_after=math.ceil(_DAY_SECONDS - self._clock() % _DAY_SECONDS),
+                    )
+
+        def give_back(_: object) -> None:
+            self._post({key: -amount for key, amount in reserved.items()})
+
+        # A state completes an addition whose caller has left, so that what it reserved is given back afterwards.
+        adding = asyncio.create_task(add())
+        self._reserving.add(adding)
+        adding.add_done_callback(self._reserving.discard)
         try:
             async with asyncio.timeout(_STATE_SECONDS):
-                await self.flush()  # write pending refunds first, since they make room
-                for key, limit, setting in limits:
-                    if limit is None:
-                        continue
-                    spent = await self._state.add(key, micros, KEPT_SECONDS)
-                    refunds[key] = -micros
-                    if key == _total(day):
-                        self._log_level(day, spent / _MICROS, limit)
-                    if spent > _micros(limit):
-                        raise SearchBudgetError(
-                            f"{setting} of ${limit:g} has no room for this call. It resets at 00:00 UTC.",
-                            retry_after=math.ceil(_DAY_SECONDS - self._clock() % _DAY_SECONDS),
-                        )
-        except (StateUnavailable, TimeoutError):
-            self._post(refunds)
-            raise SearchBudgetError("The ledger cannot be reached, so the budget allows no paid calls.") from None
-        except (SearchBudgetError, asyncio.CancelledError):
-            self._post(refunds)
+                await asyncio.shield(adding)
+        except (SearchBudgetError, StateUnavailable, TimeoutError, asyncio.CancelledError) as error:
+            give_back(adding) if adding.done() else adding.add_done_callback(give_back)
+            if isinstance(error, StateUnavailable | TimeoutError):
+                raise SearchBudgetError("The ledger cannot be reached, so the budget allows no paid calls.") from None
             raise
-        return {key: -amount for key, amount in refunds.items()}
+        return reserved
 
     def _log_level(self, day: str, usd: float, limit: float) -> None:
         """Log if the cost of `day`, including calls in flight, reaches a new level. Each process logs for itself."""

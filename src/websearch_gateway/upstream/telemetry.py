@@ -22,7 +22,7 @@ import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from operator import attrgetter
@@ -156,19 +156,14 @@ class CallEvent:
         self._outcome = Outcome()
 
     def answered(self, response: SearchResponse, *, saved_usd: float = 0.0, joined: bool = False) -> None:
-        fallback = response.fallback
-        # A reason is "CODE: message"; the message might quote a query.
-        code = fallback.reason.partition(":")[0] if fallback else None
-        self._outcome = Outcome(
-            route=response.provider if response.cache == "miss" else "cache",
-            result_count=len(response.citations),
-            cost_usd=response.cost_usd,
-            cache=response.cache,
-            fallback_from=fallback.from_ if fallback else None,
-            fallback_reason=code if code is None or code in get_args(ErrorCode) else "OTHER",
-            saved_usd=saved_usd,
-            joined=joined and response.cache == "miss",
-        )
+        """As `served`, of a call of `search_web`."""
+        count, money = len(response.citations), {"cost_usd": response.cost_usd, "saved_usd": saved_usd}
+        self.served(response.provider, count, cache=response.cache, joined=joined, **money)
+        if fallback := response.fallback:
+            # A reason is "CODE: message"; the message might quote a query.
+            code = fallback.reason.partition(":")[0]
+            code = code if code in get_args(ErrorCode) else "OTHER"
+            self._outcome = replace(self._outcome, fallback_from=fallback.from_, fallback_reason=code)
 
     def served(
         self,
@@ -180,14 +175,10 @@ class CallEvent:
         saved_usd: float = 0.0,
         joined: bool = False,
     ) -> None:
-        """Record the outcome of a call of any other tool: the route that served it, and the number of results."""
+        """Record the outcome of a call: the route that served it, and the number of results."""
+        is_new = cache == "miss"
         self._outcome = Outcome(
-            route if cache == "miss" else "cache",
-            result_count=results,
-            cost_usd=cost_usd,
-            cache=cache,
-            saved_usd=saved_usd,
-            joined=joined and cache == "miss",
+            route if is_new else "cache", "ok", results, cost_usd, cache, saved_usd=saved_usd, joined=joined and is_new
         )
 
     def __enter__(self) -> CallEvent:
