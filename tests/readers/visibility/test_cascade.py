@@ -175,7 +175,7 @@ def test_every_rule_that_can_hide_text_is_parsed(selector: str) -> None:
 def test_a_class_is_defined_by_a_rule_that_matches_nothing() -> None:
     root = lxml.html.fromstring('<div><p class="sr-only">text</p></div>')
 
-    assert "sr-only" in Styles([".absent .sr-only { color: red }"], root, BLACK_ON_WHITE).defined
+    assert ".sr-only" not in Styles([".absent .sr-only { color: red }"], root, BLACK_ON_WHITE).unseen
 
 
 def test_elements_with_other_values_of_an_attribute_get_other_rules() -> None:

@@ -4,9 +4,9 @@ import pytest
 
 from websearch_gateway.readers.visibility.looks import (
     MAX_CALCULATED_CHARS,
+    blends_in,
     color,
     contrast,
-    differs_in_hue,
     fraction,
     pixels,
 )
@@ -47,9 +47,9 @@ def test_contrast_is_that_of_wcag() -> None:
 
 
 def test_yellow_on_white_is_visible_by_its_hue_unless_it_is_faint() -> None:
-    assert differs_in_hue((1, 1, 0, 1), WHITE)
-    assert not differs_in_hue((1, 1, 0, 0.5), WHITE)
-    assert not differs_in_hue((0.9, 0.9, 0.9, 1), WHITE)
+    assert not blends_in((1, 1, 0, 1), WHITE)
+    assert blends_in((1, 1, 0, 0.5), WHITE)
+    assert blends_in((0.97, 0.97, 0.97, 1), WHITE)
 
 
 def test_an_opacity_is_a_number_or_a_percentage() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from websearch_gateway.readers.visibility.css import style_sheets, unfold_shadows
@@ -61,10 +62,10 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     suspects, spared = _suspects(styles), set[object]()
     survey = _Survey(tree, suspects, styles, spared)
     for _ in range(MAX_REVEALED):
-        largest = max(survey.sizes, default=0)
-        if not largest or largest <= survey.visible_chars:
+        largest, size = max(((one, text_chars(one)) for one in survey.hidden), key=itemgetter(1), default=(None, 0))
+        if not size or size <= survey.visible_chars:
             break
-        spared.add(survey.hidden[survey.sizes.index(largest)])
+        spared.add(largest)
         survey = _Survey(tree, suspects, styles, spared)
     if spared:
         notes.append("Most of the page is hidden until its scripts run; its hidden text was read too.")
@@ -86,13 +87,8 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _State:
-    """What an element passes on to its children.
-
-    Attributes:
-        blind: whether text in its style is invisible.
-        opened: whether it is hidden content that the page itself reveals, or inside such content.
-        judged: whether it is inside a folded element that was already checked.
-    """
+    """What an element passes on to its children: whether text in its style is invisible (`blind`), whether it is in
+    hidden content that the page itself reveals (`opened`), and in a folded element that was already `judged`."""
 
     text_style: TextStyle
     variables: Style = field(default_factory=dict)
@@ -106,10 +102,7 @@ _Place = tuple[Node | None, _State]
 
 class _Survey:
     """What is hidden in a tree. `blind` holds elements whose `text`, `tail` or `alt` is invisible; hidden elements in
-    `spared` count as visible.
-
-    Only suspects are looked at, and on their account the elements around them. Text outside of all suspects is visible.
-    """
+    `spared` count as visible. Only suspects are looked at, and on their account the elements around them."""
 
     def __init__(self, tree: HtmlElement, suspects: list[HtmlElement], styles: Styles, spared: Set[object]) -> None:
         self.hidden: list[HtmlElement] = []
@@ -132,14 +125,9 @@ class _Survey:
         return {name.lstrip("#") for value in values for name in value.split()}
 
     @cached_property
-    def sizes(self) -> list[int]:
-        """The number of characters in each hidden element."""
-        return list(map(text_chars, self.hidden))
-
-    @cached_property
     def visible_chars(self) -> int:
         """The number of visible characters in the tree."""
-        unseen = sum(self.sizes) + sum(map(text_chars, (*self.noscripts, *self._tree.iter("head"))))
+        unseen = sum(map(text_chars, (*self.hidden, *self.noscripts, *self._tree.iter("head"))))
         blind = (getattr(element, part) for element, part in self.blind if part != "alt")
         return text_chars(self._tree) - unseen - sum(map(_chars, blind))
 
@@ -250,15 +238,12 @@ def _suspects(styles: Styles) -> list[HtmlElement]:
     """The elements that may hide something, in document order."""
     contents = styles.contents
     found = {*styles.suspects(), *filter(_has_told_too_much, contents.with_attribute["alt"])}
-    for tag in _TELLING_TAGS:
-        found.update(contents.with_tag[tag])
-    for name in ("hidden", "popover"):
-        found.update(contents.with_attribute[name])
+    found.update(*(contents.with_tag[tag] for tag in _TELLING_TAGS))
+    found.update(contents.with_attribute["hidden"], contents.with_attribute["popover"])
     return [element for element in contents.elements if element in found]
 
 
 def _has_told_too_much(element: HtmlElement) -> bool:
-    """Whether the description of a picture is none."""
     alt = element.get("alt")
     return len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt) is not None
 
@@ -270,10 +255,11 @@ def _erase(survey: _Survey) -> list[str]:
         removed.append(" ".join(" ".join(pieces(element)).split()))
         element.clear(keep_tail=True)
     for element, part in survey.blind:
-        removed.append(element.get("alt") if part == "alt" else getattr(element, part))
         if part == "alt":
+            removed.append(element.get("alt"))
             element.set("alt", "")
         else:
+            removed.append(getattr(element, part))
             setattr(element, part, None)
     return [text for text in removed if text]
 
@@ -299,7 +285,12 @@ def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) 
         awaits_scripts: the page hides most of itself until its scripts run.
     """
     element = node.element
-    identity = element.get("id", "")
+    identity, before = element.get("id", ""), element.getprevious()
+    follows_a_control = (
+        before is not None
+        and isinstance(before.tag, str)
+        and any(map(_controls, islice(before.iter("*"), MAX_CONTROL_PARTS)))
+    )
     return (
         identity in controlled
         or element.get("role") == "tabpanel"
@@ -308,7 +299,7 @@ def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) 
         or (awaits_scripts and style.get("visibility") == "hidden")
         or _STREAMED.fullmatch(identity) is not None
         or _NAMES.search(element.get("class", "") + " " + identity) is not None
-        or _follows_a_control(element)
+        or follows_a_control
     ) and not _reads_like_orders(element)
 
 
@@ -317,26 +308,19 @@ def is_folded(element: HtmlElement) -> bool:
     return (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
 
 
-def _follows_a_control(element: HtmlElement) -> bool:
-    before = element.getprevious()
-    if before is None or not isinstance(before.tag, str):
-        return False
-    return any(
+def _controls(part: HtmlElement) -> bool:
+    return bool(
         part.tag == "button"
         or part.get("aria-expanded")
         or part.get("role") in ("button", "tab")
         or part.get("cursor") == "pointer"
         or part.get("onclick")
-        for part in islice(before.iter("*"), MAX_CONTROL_PARTS)
     )
 
 
 def is_a_label(element: HtmlElement, style: Style) -> bool:
-    """Whether a hidden element is a short label for something visible, as `alt` is for a picture.
-
-    Examples: the text of a link or button that shows an icon instead, and a text for screen readers after a part that
-    is hidden from them.
-    """
+    """Whether a hidden element is a short label for something visible, as `alt` is for a picture: of a link or button
+    that shows an icon instead, or for screen readers after a part that is hidden from them."""
     if element.tag in ("a", "button"):
         stands_in = "text-indent" in style
     else:

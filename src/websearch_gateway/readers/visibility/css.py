@@ -160,10 +160,7 @@ _DATA = re.compile(r"data:text/css[^,]*?(;base64)?,(.*+)", re.IGNORECASE | re.DO
 def style_sheets(tree: HtmlElement) -> Iterator[str]:
     """The sheets of a page that apply to a screen, in order, without external ones."""
     for sheet in tree.iter("style", "link"):
-        if (
-            not on_screen(sheet.get("media") or "")
-            or next(sheet.iterancestors("noscript", "template"), None) is not None
-        ):
+        if not on_screen(sheet.get("media") or "") or any(True for _ in sheet.iterancestors("noscript", "template")):
             continue
         if sheet.tag == "link":
             if "stylesheet" in (sheet.get("rel") or "").lower():
@@ -174,7 +171,7 @@ def style_sheets(tree: HtmlElement) -> Iterator[str]:
 
 
 def _in_address(address: str) -> str:
-    """The sheet in a `data:` address; "" for any other address."""
+    """The sheet in a `data:` address, else ""."""
     data = _DATA.fullmatch(address.strip())
     if data is None:
         return ""

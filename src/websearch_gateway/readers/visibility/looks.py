@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache, wraps
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -70,35 +70,24 @@ class TextStyle:
     @property
     def is_invisible(self) -> bool:
         """Whether text in this style cannot be seen or read."""
-        return self.size <= UNREADABLE_FONT_PX or self.opacity <= FAINT or self._blends_in()
-
-    def _blends_in(self) -> bool:
-        if self.color is None:
-            return False
-        if self.color[3] <= FAINT:
+        ink, paper = self.color, self.background
+        if self.size <= UNREADABLE_FONT_PX or self.opacity <= FAINT or (ink and ink[3] <= FAINT):
             return True
-        background = self.background
-        if background is None or contrast(self.color, background) >= MIN_CONTRAST:
-            return False
-        return not differs_in_hue(self.color, background)
+        return ink is not None and paper is not None and blends_in(ink, paper)
 
     def within(self, style: Style) -> TextStyle:
         """The text style of a child element with the style `style` inside a parent with this one."""
         if _OF_INK.isdisjoint(style):
             return self
-        own = self._color(style)
-        return TextStyle(own, self._background(style, own), self._size(style), self._opacity(style))
-
-    def _opacity(self, style: Style) -> float:
+        own, opacity = self._color(style), fraction(style.get("opacity", "1"))
         # A transparent element is checked as a whole elsewhere, and may be about to fade in.
-        opacity = fraction(style.get("opacity", "1"))
-        return self.opacity * opacity if FAINT < opacity < 1 else self.opacity
+        shown = self.opacity * opacity if FAINT < opacity < 1 else self.opacity
+        return TextStyle(own, self._background(style, own), self._size(style), shown)
 
     def _size(self, style: Style) -> float:
         value = style.get("font-size")
-        if value is None and "font" in style:
-            shorthand = _FONT_SIZE.search(style["font"])
-            value = shorthand[1] if shorthand else None
+        if value is None and (shorthand := _FONT_SIZE.search(style.get("font", ""))):
+            value = shorthand[1]
         if value is None or value == "inherit":
             return self.size
         if value.endswith("%"):
@@ -237,22 +226,19 @@ def _share(value: str) -> float:
     return fraction(value) / (1 if value.endswith("%") else 100)
 
 
-@lru_cache(maxsize=1_000)
 def contrast(text: Rgba, background: Rgba) -> float:
     """The contrast ratio of 1..21 (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio)."""
     opacity = min(1.0, text[3])
-    mixed = tuple(front * opacity + back * (1 - opacity) for front, back in zip(text[:3], background[:3], strict=True))
+    mixed = (front * opacity + back * (1 - opacity) for front, back in zip(text[:3], background[:3], strict=True))
     lights = sorted((_luminance(*mixed), _luminance(*background[:3])))
     return (lights[1] + 0.05) / (lights[0] + 0.05)
 
 
 @lru_cache(maxsize=1_000)
-def differs_in_hue(text: Rgba, background: Rgba) -> bool:
-    """Whether a channel differs so much that the text is visible in spite of its lightness, as yellow on white."""
-    opacity = min(1.0, text[3])
-    return any(
-        abs(front - back) * opacity >= VISIBLE_CHANNEL for front, back in zip(text[:3], background[:3], strict=True)
-    )
+def blends_in(text: Rgba, background: Rgba) -> bool:
+    """Whether text has hardly any contrast, and no channel that makes it visible all the same, as yellow on white."""
+    differences = (abs(front - back) * min(1.0, text[3]) for front, back in zip(text[:3], background[:3], strict=True))
+    return contrast(text, background) < MIN_CONTRAST and max(differences) < VISIBLE_CHANNEL
 
 
 def _luminance(*channels: float) -> float:
@@ -349,6 +335,7 @@ _OF_BURYING = _OF_PLACE | {
 }
 _MOVEMENT = frozenset({"transform", "translate", "transition", "animation", "will-change"})
 _AXES = (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height"), ("inset", "width"))
+_MARGINS = (("margin", "width"), ("margin-left", "width"), ("margin-top", "width"))
 _PARALLEL = (90.0, 270.0)
 
 
@@ -368,9 +355,8 @@ def is_buried(style: Style) -> bool:
     return not _OF_BURYING.isdisjoint(style) and _is_buried(tuple(style.items()))
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=1_000)  # the elements of a page share a few styles
 def _is_buried(declared: tuple[tuple[str, str], ...]) -> bool:
-    """Cached: the elements of a page share a few styles."""
     style = dict(declared)
     return _vanishes(style) or _is_far_away(style) or _is_clipped(style) or _is_crushed(style)
 
@@ -419,24 +405,23 @@ def _shrinks_to_nothing(name: str, arguments: str, has_back: bool) -> bool:
 def _is_far_away(style: Style) -> bool:
     if _OF_PLACE.isdisjoint(style):
         return False
-    placed = style.get("position") in ("absolute", "fixed", "relative")
-    if placed and any(_is_outside(length, side) for name, side in _AXES for length in _lengths(style, name)):
-        return True
-    margins = [length for name in ("margin", "margin-left", "margin-top") for length in _lengths(style, name)]
-    if any(_is_outside(margin, "width") for margin in margins):
+    axes = [*(_AXES if style.get("position") in ("absolute", "fixed", "relative") else ()), *_MARGINS]
+    placed = ((length, side) for name, side in axes if name in style for length in _parts(style[name])[:4])
+    if any(_is_outside(length, side) for length, side in placed):
         return True
     indent = style.get("text-indent", "0")
     if abs(pixels(_parts(indent)[0]) or 0) >= FAR_PX or (_percentage(indent) >= 100 and _cuts_off(style)):
         return True
     moves = [part for name, part in _CALL.findall(style.get("transform", "")) if name.startswith("translate")]
     moves.append(style.get("translate", ""))
-    for length in (length for move in moves for length in _parts(move)):
-        distance = abs(pixels(length) or 0)
-        by_screen = "v" in length and (length.startswith(("calc(", "-")) or length.endswith(("vw", "vh")))
-        away = by_screen and distance >= SCREEN["height" if "vh" in length else "width"]
-        if away or distance >= FAR_MOVE_PX or _percentage(length) >= 1000:
-            return True
-    return False
+    return any(_moves_away(length) for move in moves for length in _parts(move))
+
+
+def _moves_away(length: str) -> bool:
+    distance = abs(pixels(length) or 0)
+    by_screen = "v" in length and (length.startswith(("calc(", "-")) or length.endswith(("vw", "vh")))
+    away = by_screen and distance >= SCREEN["height" if "vh" in length else "width"]
+    return away or distance >= FAR_MOVE_PX or _percentage(length) >= 1000
 
 
 def _parts(value: str) -> list[str]:
@@ -450,10 +435,6 @@ def _parts(value: str) -> list[str]:
         else:
             part += character
     return [part for part in (*parts, part) if part] or [""]
-
-
-def _lengths(style: Style, name: str) -> list[str]:
-    return _parts(style[name])[:4] if name in style else []
 
 
 def _is_outside(length: str, side: str) -> bool:
@@ -474,14 +455,14 @@ def _cuts_off(style: Style) -> bool:
 
 
 def _is_clipped(style: Style) -> bool:
-    clip, path = style.get("clip", ""), style.get("clip-path", "")
+    clip = style.get("clip", "")
     if clip.startswith("rect") and style.get("position") in ("absolute", "fixed"):
         edges = [pixels(edge) for edge in _BETWEEN.split(clip[5:].rstrip(")").strip())]
         if len(edges) == 4 and None not in edges:
             top, right, bottom, left = (edge or 0.0 for edge in edges)
             if bottom - top <= TINY_PX or right - left <= TINY_PX:
                 return True
-    return any(_leaves_nothing(name, arguments) for name, arguments in _CALL.findall(path))
+    return any(_leaves_nothing(name, arguments) for name, arguments in _CALL.findall(style.get("clip-path", "")))
 
 
 def _leaves_nothing(shape: str, arguments: str) -> bool:
@@ -543,8 +524,7 @@ VARIABLE = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,([^()]*+(?:\([^()]*+\)[^()]*
 """The use of a variable: its name, and what stands for it where it has no value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(NamedTuple):
     """What can hide text on a page: `names` of properties and variables, and the declarations that are `suspicious`.
 
     An element without suspicious declarations, itself and on those around it, is visible. `links`: it may be hidden by
@@ -557,11 +537,8 @@ class Watched:
 
 
 def watched(declared: Set[tuple[str, str]], outer: TextStyle) -> Watched:
-    """What to watch if a page declares no other values than these. Most pages hide text by one or two properties.
-
-    Args:
-        outer: the style of text without declarations.
-    """
+    """What to watch if a page declares no other values than these, and text without declarations looks like `outer`.
+    Most pages hide text by one or two properties."""
     variables: defaultdict[str, list[str]] = defaultdict(list)
     for name, value in declared:
         if name[:2] == "--":
@@ -620,9 +597,8 @@ def _blending(possible: Mapping[tuple[str, str], list[str]], outer: TextStyle) -
     found: set[tuple[str, str]] = set()
     for declaration in (one for one in possible if one[0] in _INK):
         name = declaration[0]
+        found.update([declaration] if not {_ANYTHING, "currentcolor"}.isdisjoint(possible[declaration]) else [])
         for value in possible[declaration]:
-            if value in (_ANYTHING, "currentcolor"):
-                found.add(declaration)
             style = TextStyle().within({name: value})
             inks[style.color].append(declaration)
             papers[style.background].append(declaration)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -41,10 +41,8 @@ _STEP_NAMES = {"odd": "2n+1", "even": "2n"}
 
 @dataclass(slots=True, eq=False)
 class Name:
-    """What many elements have in common for rules: the tag, and the classes, ids and conditions that rules mention.
-
-    `keys` has them in the format of `Compound.keys`, and `bits` those that rules ask of ancestors.
-    """
+    """What many elements have in common for rules: `keys` are the tag, classes, ids and conditions that rules mention,
+    in the format of `Compound.keys`, and `bits` those that rules ask of ancestors."""
 
     tag: str
     keys: frozenset[str]
@@ -55,10 +53,7 @@ class Name:
 
 class Node:
     """An element with its name. `parent` is None for the root; `above` has the bits of the ancestors' names, and
-    `inside` whether it or an ancestor matches a selector from one of its compounds outwards.
-    """
-
-    __slots__ = ("_children", "above", "attributes", "element", "inside", "name", "parent")
+    `inside` whether it or an ancestor matches a selector from one of its compounds outwards."""
 
     def __init__(self, element: HtmlElement, attributes: list[str], parent: Node | None, name: Name) -> None:
         self.element = element
@@ -67,18 +62,15 @@ class Node:
         self.name = name
         self.above: int = parent.above | parent.name.bits if parent is not None else 0
         self.inside: dict[tuple[Selector, int], bool] = {}
-        self._children: dict[str, dict[HtmlElement, int]] | None = None
 
-    @property
+    @cached_property
     def children(self) -> dict[str, dict[HtmlElement, int]]:
-        """Each child with its position among those of its tag, and under "" among all. Computed once."""
-        if self._children is None:
-            self._children = {}
-            for child in self.element.iterchildren("*"):
-                for key in ("", child.tag):
-                    among = self._children.setdefault(key, {})
-                    among[child] = len(among)
-        return self._children
+        """Each child with its position among those of its tag, and under "" among all."""
+        found: defaultdict[str, dict[HtmlElement, int]] = defaultdict(dict)
+        for child in self.element.iterchildren("*"):
+            for among in (found[""], found[child.tag]):
+                among[child] = len(among)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +97,6 @@ class Compound:
         object.__setattr__(self, "is_plain", not (self.places or self.among or self.negated))
 
     def matches(self, node: Node) -> bool:
-        """Whether `node` meets all conditions."""
         return node.name.keys.issuperset(self.keys) and (
             self.is_plain
             or (
@@ -120,7 +111,6 @@ class Compound:
         return (*self.negated, *chain.from_iterable(self.among))
 
     def parts(self) -> Iterator[Compound]:
-        """It, and the compounds in its brackets."""
         yield self
         for other in self._inner:
             yield from other.parts()
@@ -139,11 +129,6 @@ class Compound:
                 if all(other.keys for other in others):
                     return frozenset(other.key for other in others)
         return frozenset((self.key,))
-
-
-def key_of(condition: Condition) -> str:
-    """A condition in the format of `Compound.keys`."""
-    return "[" + " ".join(condition)
 
 
 _COMPARISONS: Mapping[str, Callable[[str, str], bool]] = {
@@ -173,17 +158,11 @@ def _is_at(node: Node, place: str) -> bool:
     how, _, text = place.partition("(")
     if (step := _step(text.removesuffix(")"))) is None:
         return False
-    number, (every, offset) = _number(node, how), step
+    number, (every, offset) = 1, step
+    if node.parent is not None:  # the position among all siblings or those of the same tag
+        among = node.parent.children[element.tag if how.endswith("of-type") else ""]
+        number = len(among) - among[element] if how.startswith("nth-last") else among[element] + 1
     return number == offset if not every else (number - offset) % every == 0 and (number - offset) // every >= 0
-
-
-def _number(node: Node, how: str) -> int:
-    """The position of an element among its siblings: from the front or the back, among all or those of its tag."""
-    if node.parent is None:
-        return 1
-    among = node.parent.children[node.element.tag if how.endswith("of-type") else ""]
-    place = among[node.element]
-    return len(among) - place if how.startswith("nth-last") else place + 1
 
 
 @lru_cache(maxsize=200)
@@ -205,17 +184,6 @@ class Selector:
 
     compounds: tuple[Compound, ...]
     joints: tuple[str, ...]
-
-    @property
-    def weight(self) -> tuple[int, int, int]:
-        """The specificity of the whole."""
-        ids, classes, tags = (sum(column) for column in zip(*(c.weight for c in self.compounds), strict=True))
-        return ids, classes, tags
-
-    @property
-    def above(self) -> tuple[Compound, ...]:
-        """The compounds that an ancestor of the element must match."""
-        return tuple(c for c, joint in zip(self.compounds[1:], self.joints, strict=True) if joint in (" ", ">"))
 
 
 MAX_STEPS = 8
@@ -269,6 +237,11 @@ def parse_selector(text: str) -> Selector | None:
 _OF_NOTHING, _OF_A_TAG, _OF_A_CLASS, _OF_AN_ID = (0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)
 
 
+def _sum(weights: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
+    ids, classes, tags = (sum(column) for column in zip(_OF_NOTHING, *weights, strict=True))
+    return ids, classes, tags
+
+
 def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]:
     """The compound that begins at `at`, and its end; None if it is missing or unsupported."""
     tag = _TAG.match(text, at)
@@ -307,9 +280,12 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
             weights.append(_OF_A_CLASS if part["cls"] else _OF_AN_ID)
     if end == at:
         return None, end
-    ids, classes, tags = (sum(column) for column in zip(_OF_NOTHING, *weights, strict=True))
     parts = (tuple(attributes), tuple(places), tuple(among), tuple(negated))
-    return Compound(frozenset((*keys, *map(key_of, attributes))), *parts, (ids, classes, tags)), end
+    return Compound(frozenset((*keys, *map(_key_of, attributes))), *parts, _sum(weights)), end
+
+
+def _key_of(condition: Condition) -> str:
+    return "[" + " ".join(condition)
 
 
 def _alternatives(text: str, depth: int) -> tuple[Compound, ...] | None:
@@ -355,8 +331,7 @@ _DEFAULTS = {"a": _LINK_INK, **dict.fromkeys(("button", "input", "select", "text
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """A rule with one selector. `above` has the bits of the keys that its selector requires of ancestors; `is_sure`:
-    keys are all that it requires.
-    """
+    keys are all that it requires."""
 
     selector: Selector
     order: tuple[tuple[int, int, int], int]
@@ -382,10 +357,8 @@ PLAIN = Declared(_NO_STYLE)
 
 
 class Contents:
-    """The elements of a tree by their tags and attributes, gathered in one pass.
-
-    `classes` maps each value of `class` to the names in it, in the format of `Compound.keys`.
-    """
+    """The elements of a tree by their tags and attributes. `classes` maps each value of `class` to the names in it, in
+    the format of `Compound.keys`."""
 
     def __init__(self, tree: HtmlElement) -> None:
         self.tree = tree
@@ -394,8 +367,7 @@ class Contents:
         self.with_attribute: defaultdict[str, list[HtmlElement]] = defaultdict(list)
         for element in self.elements:
             self.with_tag[element.tag].append(element)
-            names = element.keys()
-            for name in names:
+            for name in element.keys():  # noqa: SIM118 - an element is no dictionary
                 self.with_attribute[name].append(element)
         self.classes = {value: ["." + name for name in value.split()] for value in self.values("class")}
 
@@ -420,8 +392,8 @@ class Contents:
 class Styles:
     """The style sheets of a page, in their order, reduced to what can hide a part of `tree`.
 
-    `exhausted` becomes true if they were too much work to apply completely. `defined` has the classes in UNSEEN_CLASSES
-    for which the page has a rule.
+    `exhausted` becomes true if they were too much work to apply completely. `unseen` has the keys of the classes in
+    UNSEEN_CLASSES for which the page has no rule.
 
     Args:
         outer: the style of text without declarations.
@@ -432,7 +404,7 @@ class Styles:
         self.contents = Contents(tree)
         self.exhausted = len(css) > MAX_CSS_CHARS
         self.outer = outer
-        self.defined: set[str] = set()
+        self.unseen = {"." + name for name in UNSEEN_CLASSES}
         self._present = self.contents.keys if css else frozenset()
         self._index: defaultdict[str, list[Rule]] = defaultdict(list)
         self._suspects: set[str] = set()
@@ -443,7 +415,6 @@ class Styles:
         self._named: dict[tuple[str, str | None, str | None, bool, frozenset[Condition]], Name] = {}
         self._names: dict[tuple[frozenset[str], bool], Name] = {}
         self._declared: dict[tuple[int, tuple[Rule, ...], str], Declared] = {}
-        self._has_ids = False
         self._left = MAX_COMPARISONS
         found = list(self._rules(css[:MAX_CSS_CHARS]))
         self._watched = watched(self.contents.declared | {one[:2] for _, ones in found for one in ones}, outer)
@@ -463,7 +434,7 @@ class Styles:
                 yield texts, declared
                 for text in (text for text in texts if any(name in text for name in UNSEEN_CLASSES)):
                     if selector := parse_selector(text):
-                        self.defined.update(name[1:] for name in _UNSEEN & selector.compounds[0].keys)
+                        self.unseen -= selector.compounds[0].keys
                 count += len(texts) + len(declared)
             if count > MAX_RULES:
                 self.exhausted = True
@@ -487,25 +458,24 @@ class Styles:
     def _add(self, selector: Selector, declared: tuple[Declaration, ...], number: int, *, is_suspicious: bool) -> None:
         if any(key[0] != "[" and key not in self._present for one in selector.compounds for key in one.keys):
             return
-        above = 0
         for part in (part for compound in selector.compounds for part in compound.parts()):
             self._mentioned |= part.keys
-            self._has_ids = self._has_ids or any(name[0] == "#" for name in part.keys)
             for condition in part.attributes:
                 self._conditions[condition[0]].add(condition)
-        for compound in filter(lambda one: one.key, selector.above):
-            above |= self._bits.setdefault(compound.key, 1 << len(self._bits) % _BITS)
-        is_sure = len(selector.compounds) == 1 and selector.compounds[0].is_plain
-        rule = Rule(selector, (selector.weight, number), declared, above, is_sure)
-        for key in selector.compounds[0].subjects:
+        above, own = 0, selector.compounds[0]
+        for compound, joint in zip(selector.compounds[1:], selector.joints, strict=True):
+            if compound.key and joint in (" ", ">"):
+                above |= self._bits.setdefault(compound.key, 1 << len(self._bits) % _BITS)
+        weight = _sum(compound.weight for compound in selector.compounds)
+        rule = Rule(selector, (weight, number), declared, above, len(selector.compounds) == 1 and own.is_plain)
+        for key in own.subjects:
             self._index[key].append(rule)
             if is_suspicious:
                 self._suspects.add(key)
 
     @cached_property
-    def unseen(self) -> Set[str]:
-        """The keys of the classes in UNSEEN_CLASSES for which the page has no rule."""
-        return _UNSEEN - {"." + name for name in self.defined}
+    def _has_ids(self) -> bool:
+        return any(name[0] == "#" for name in self._mentioned)
 
     def suspects(self) -> Iterator[HtmlElement]:
         """The elements for which there may be a rule with a suspicious declaration, or which have declarations."""
@@ -560,41 +530,38 @@ class Styles:
     def _name(
         self, tag: str, classes: str | None, identity: str | None, links: bool, met: frozenset[Condition]
     ) -> Name:
-        mentioned = {"." + name for name in (classes or "").split()} | {"#" + (identity or "")} | set(map(key_of, met))
-        keys = frozenset((tag.lower(), *(mentioned & (self._mentioned | _UNSEEN))))
-        name = self._names.get((keys, links)) or self._new_name(tag.lower(), keys, links=links)
+        mentioned = {"." + name for name in (classes or "").split()} | {"#" + (identity or "")} | set(map(_key_of, met))
+        keys, lower = frozenset((tag.lower(), *(mentioned & (self._mentioned | _UNSEEN)))), tag.lower()
+        if (name := self._names.get((keys, links))) is None:
+            candidates = list(dict.fromkeys(rule for key in ("", *keys) for rule in self._index.get(key, ())))
+            self._spend(len(candidates))
+            matching = tuple(one for one in candidates if keys.issuperset(one.selector.compounds[0].keys))
+            bits = reduce(operator.or_, (self._bits.get(key, 0) for key in keys))
+            has_ink = "color" in self._watched.names and (links or lower != "a")
+            name = Name(lower, keys, bits, _DEFAULTS.get(lower, _NO_STYLE) if has_ink else _NO_STYLE, matching)
         if len(self._named) < MAX_CACHED:
             self._names[keys, links] = self._named[tag, classes, identity, links, met] = name
         return name
 
-    def _new_name(self, tag: str, keys: frozenset[str], *, links: bool) -> Name:
-        candidates = list(dict.fromkeys(rule for key in ("", *keys) for rule in self._index.get(key, ())))
-        self._spend(len(candidates))
-        matching = [one for one in candidates if keys.issuperset(one.selector.compounds[0].keys)]
-        bits = 0
-        for key in keys:
-            bits |= self._bits.get(key, 0)
-        has_ink = "color" in self._watched.names and (links or tag != "a")
-        return Name(tag, keys, bits, _DEFAULTS.get(tag, _NO_STYLE) if has_ink else _NO_STYLE, tuple(matching))
-
     def declared(self, node: Node) -> Declared:
         """The winning value of each property that is declared for `node`."""
-        name = node.name
+        name, above = node.name, node.above
         inline = node.element.get("style", "") if node.attributes else ""
-        found: tuple[Rule, ...] = ()
-        if name.rules:
-            self._spend(len(name.rules))
-            above = node.above
-            found = tuple(
-                rule
-                for rule in name.rules
-                if rule.is_sure or (rule.above & above == rule.above and self._applies(rule.selector, node))
-            )
+        self._spend(len(name.rules))
+        found = tuple(
+            rule
+            for rule in name.rules
+            if rule.is_sure or (rule.above & above == rule.above and self._applies(rule.selector, node))
+        )
         if not found and not inline and not name.defaults:
             return PLAIN
         own = (id(name.defaults), found, inline)
         if (declared := self._declared.get(own)) is None:
-            declared = Declared(_style(name.defaults, found, inline))
+            ordered = [one for rule in sorted(found, key=lambda rule: rule.order) for one in rule.declared]
+            ordered += declarations(inline)
+            style = {name: value for name, value, important in ordered if not important}
+            style |= {name: value for name, value, important in ordered if important}
+            declared = Declared({**name.defaults, **style})
             if len(self._declared) < MAX_CACHED and len(inline) <= LONGEST_CACHED:
                 self._declared[own] = declared
         return declared
@@ -649,12 +616,3 @@ class Styles:
         self._left -= comparisons
         if self._left <= 0:
             self.exhausted = True
-
-
-def _style(defaults: Style, found: tuple[Rule, ...], inline: str) -> Style:
-    """The winning value of each property that the defaults, the rules and the `style` attribute declare."""
-    ordered = [one for rule in sorted(found, key=lambda rule: rule.order) for one in rule.declared]
-    if inline:
-        ordered += declarations(inline)
-    style = {name: value for name, value, important in ordered if not important}
-    return {**defaults, **style, **{name: value for name, value, important in ordered if important}}
