@@ -172,6 +172,7 @@ class SyncGateway:
         self._gateway = Gateway(config=config, **settings)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._calls: set[asyncio.Task[Any]] = set()
 
     def __enter__(self) -> Self:
         """Open it. Raises `SearchNotConfiguredError` when a setting is unusable or unknown."""
@@ -188,8 +189,9 @@ class SyncGateway:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Release sockets, files, processes and the thread."""
+        """Cancel the calls of other threads, and release sockets, files, processes and the thread."""
         try:
+            self._wait(self._end_calls())
             self._wait(self._gateway.__aexit__(kind, error, trace))
         finally:
             self._stop()
@@ -207,30 +209,34 @@ class SyncGateway:
         if self._loop is None:
             call.close()
             raise RuntimeError("The gateway is closed: write `with SyncGateway() as gateway`.")
-        future = asyncio.run_coroutine_threadsafe(call, self._loop)
+        future = asyncio.run_coroutine_threadsafe(self._tracked(call), self._loop)
         try:
             return future.result()
         except BaseException:
             future.cancel()  # Ctrl-C ends the call too
             raise
 
+    async def _tracked(self, call: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.ensure_future(call)
+        self._calls.add(task)
+        task.add_done_callback(self._calls.discard)
+        return await task
+
+    async def _end_calls(self) -> None:
+        """Cancel the calls of other threads before their connections close: a call would go on and open new ones."""
+        calls = [call for call in self._calls if call is not asyncio.current_task()]
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+
     def _stop(self) -> None:
         loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(_end_calls(), loop).result()
+        asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
-
-
-async def _end_calls() -> None:
-    """Cancel the calls of other threads, which would wait for ever without a loop."""
-    calls = asyncio.all_tasks() - {asyncio.current_task()}
-    for call in calls:
-        call.cancel()
-    await asyncio.gather(*calls, return_exceptions=True)
-    await asyncio.get_running_loop().shutdown_default_executor()
 
 
 class SearchOptions(TypedDict, total=False):
