@@ -86,14 +86,17 @@ class Provider:
     """A raw search vendor as pure functions; `net.client.HttpSearcher` runs any of them.
 
     Attributes:
-        key_setting: the environment variable that holds the key; None for a vendor without keys.
         spent: statuses that say that the account's quota or credit is spent, each with the message.
     """
 
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities]
-    key_setting: ClassVar[str | None] = None
     spent: ClassVar[Mapping[int, str]] = {}
+
+    @property
+    def key_setting(self) -> str | None:
+        """The environment variable that holds the key; None for a vendor without keys."""
+        return None
 
     def request(self, query: SearchQuery) -> HttpRequest:
         """The HTTP request for the first page of results."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import MOST_DOMAINS, SearchQuery
-from websearch_gateway.text.urls import admitted, domains, narrowed, sites_applied, with_sites
+from websearch_gateway.text.urls import admitted, domains, narrowed, with_sites
 
 
 def test_every_usual_spelling_is_normalised_to_the_domain() -> None:
@@ -126,7 +126,6 @@ QUERY = SearchQuery("heron census")
 def test_domains_become_site_operators(include: tuple[str, ...], exclude: tuple[str, ...], text: str) -> None:
     query = replace(QUERY, include_domains=include, exclude_domains=exclude)
     assert with_sites(query) == text
-    assert sites_applied(query) == ("upstream" if include or exclude else None)
 
 
 @pytest.mark.parametrize(
@@ -139,9 +138,8 @@ def test_domains_become_site_operators(include: tuple[str, ...], exclude: tuple[
 )
 def test_a_query_without_room_for_its_domains_gets_no_operators(query: SearchQuery) -> None:
     assert with_sites(query) == query.text
-    assert sites_applied(query) is None
 
 
 def test_a_vendor_without_alternatives_takes_one_domain() -> None:
     two = replace(QUERY, include_domains=("a.example", "b.example"))
-    assert sites_applied(two, most_included=1) is None
+    assert with_sites(two, most_included=1) == two.text

@@ -1,26 +1,115 @@
-"""Raw search vendors, one small file of pure functions each, in the order of settings/__init__.py.
+"""Raw search vendors, one small file of pure functions each, in the order of settings/__init__.py; and what they share.
 
 To add one, follow docs/adding-a-provider.md. `net/client.py` handles network, retries and errors for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import SecretStr
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.models import Capabilities
+from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.settings import PROVIDERS as ROWS
 from websearch_gateway.settings import ProviderRow, Settings
+from websearch_gateway.text.hits import json_object, linked, make_hit, opening, records
+from websearch_gateway.text.numbers import bucket, spoken_date, utc_now
 
-__all__ = ["PROVIDERS", "Entry", "absent", "advice", "configured"]
+__all__ = ["PROVIDERS", "Columns", "Entry", "SharedProvider", "absent", "advice", "configured", "given"]
 
 _MOST_ADVISED = 2
+_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+
+
+class Columns(NamedTuple):
+    """The names of the fields of a row. Where there is no snippet, the beginning of the text serves as one."""
+
+    url: str = "url"
+    title: str = "title"
+    snippet: str = "snippet"
+    date: str = ""
+    text: str = ""
+    score: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedProvider(Provider):
+    """What most vendors do: they reply with a JSON object that has a list of rows, and apply all that they can.
+
+    Attributes:
+        columns: where a row has what.
+        clock: the current time in UTC.
+    """
+
+    clock: Callable[[], datetime] = field(default=utc_now, repr=False, kw_only=True)
+
+    columns: ClassVar[Columns] = Columns()
+
+    @property
+    def key_setting(self) -> str | None:
+        return next(row.fields["key"].upper() if row.has_key else None for row in ROWS if row.name == self.name)
+
+    def page(self, query: SearchQuery, page: int) -> HttpRequest:
+        """The request for page `page` (1 is the first)."""
+        raise NotImplementedError
+
+    def rows(self, reply: dict[str, Any]) -> list[dict[str, Any]]:
+        """The rows of a reply: its `results`. Raises SearchProviderParseError if there is no such list."""
+        return records(reply, "results", self.name)
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """See ports.Provider."""
+        return self.page(query, 1)
+
+    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
+        """The next page, always, if the vendor has pages: most do not report whether there is one."""
+        return self.page(query, page) if self.capabilities.paging else None
+
+    def parse(self, body: bytes) -> list[Hit]:
+        """See ports.Provider."""
+        return linked(map(self.hit, self.rows(json_object(body, self.name))), self.name)
+
+    def hit(self, row: Mapping[str, Any]) -> Hit | None:
+        """The hit of a row; None if it has no link."""
+        url, title, snippet, date, text, score = map(row.get, self.columns)
+        return make_hit(
+            self.name,
+            url,
+            title,
+            snippet or opening(text),
+            published=spoken_date(date, self.clock()),
+            score=score if isinstance(score, float) else None,
+            content=text,
+        )
+
+    def applied(self, query: SearchQuery) -> AppliedFilters:
+        """See ports.Provider."""
+        freshness = bucket(query.freshness_hours) if self.capabilities.freshness else None
+        return AppliedFilters(freshness, self.region(query), "upstream" if self.sends_domains(query) else None)
+
+    def region(self, query: SearchQuery) -> str | None:
+        """The region that `page` sends: any, if the vendor has regions."""
+        return query.region if self.capabilities.region else None
+
+    def sends_domains(self, query: SearchQuery) -> bool:
+        """Whether `page` sends all domains of the query that can be sent together."""
+        return False
+
+    def since(self, query: SearchQuery, shape: str) -> str | None:
+        """The first day of the freshness, formatted, for vendors that take a date."""
+        freshness = bucket(query.freshness_hours)
+        return format(self.clock() - timedelta(days=_DAYS[freshness]), shape) if freshness else None
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """The fields that have a value: vendors refuse null and empty ones."""
+    return {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
 @dataclass(frozen=True, slots=True)

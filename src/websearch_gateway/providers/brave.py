@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from html import unescape
 from typing import Any, ClassVar
 
@@ -16,16 +15,16 @@ from websearch_gateway.errors import (
     SearchProviderError,
     SearchProviderParseError,
 )
-from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
-from websearch_gateway.ports import Provider, quota_spent
-from websearch_gateway.text.hits import json_object, linked, make_hit, one_line, records
-from websearch_gateway.text.numbers import bucket, iso_date, spoken_date, utc_now
-from websearch_gateway.text.urls import sites_applied, with_sites
+from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.ports import quota_spent
+from websearch_gateway.providers import SharedProvider, given
+from websearch_gateway.text.hits import json_object, make_hit, one_line, records
+from websearch_gateway.text.numbers import bucket, iso_date, spoken_date
+from websearch_gateway.text.urls import with_sites
 
 MOST_WORDS = 50
 MOST_RESULTS = {"general": 20, "news": 50}
 LAST_OFFSET = 9
-FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 # The two lists of https://api-dashboard.search.brave.com/app/documentation/web-search/codes; other codes give a 422.
 _COUNTRIES = (
     "AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB GR HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW US ZA"
@@ -39,15 +38,13 @@ _HIGHLIGHT = re.compile(r"</?strong>")
 
 
 @dataclass(frozen=True, slots=True)
-class Brave(Provider):
+class Brave(SharedProvider):
     """`offset` counts pages, not results. Descriptions are HTML with `<strong>` around the words of the query."""
 
     key: str = field(repr=False)
     base_url: str = "https://api.search.brave.com"
-    clock: Callable[[], datetime] = field(default=utc_now, repr=False)
 
     name: ClassVar[str] = "brave"
-    key_setting: ClassVar[str | None] = "BRAVE_API_KEY"
     # $5 for 1,000 requests.
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=200,
@@ -63,20 +60,45 @@ class Brave(Provider):
         requests_per_second=50.0,
     )
 
-    def request(self, query: SearchQuery) -> HttpRequest:
+    def page(self, query: SearchQuery, page: int) -> HttpRequest:
         """GET /res/v1/web/search, or /res/v1/news/search for that topic."""
-        return self._page(query, 1)
+        freshness = bucket(query.freshness_hours)
+        language = _OWN_CODES.get(query.language or "", query.language)
+        params = given(
+            # Brave rejects more than 50 words as invalid, which would end the whole search.
+            q=" ".join(with_sites(query).split()[:MOST_WORDS]),
+            count=str(min(query.max_results, MOST_RESULTS[query.topic])),
+            freshness=f"p{freshness[0]}" if freshness else None,
+            country=self.region(query),
+            search_lang=language if language in _LANGUAGES.split() else None,
+            safesearch=query.safe_search,
+            offset=str(page - 1) if page > 1 else None,
+        )
+        path = "news" if query.topic == "news" else "web"
+        headers = {"X-Subscription-Token": self.key, "Accept": "application/json"}
+        return HttpRequest("GET", f"{self.base_url}/res/v1/{path}/search", params, headers)
 
-    def parse(self, body: bytes) -> list[Hit]:
+    def rows(self, reply: dict[str, Any]) -> list[dict[str, Any]]:
         """`web.results` (the whole of `web` is left out when empty) or, for news, `results`."""
-        hits = (self._hit(row) for row in self._rows(json_object(body, self.name)))
-        return linked(hits, self.name)
+        if reply.get("type") == "news":
+            return records(reply, "results", self.name)
+        web = reply.get("web")
+        if web is None and reply.get("type") == "search":
+            return []
+        if not isinstance(web, dict):
+            raise SearchProviderParseError("The reply of brave has no results (web).")
+        return records(web, "results", self.name)
+
+    def hit(self, row: Mapping[str, Any]) -> Hit | None:
+        published = iso_date(row.get("page_age")) or spoken_date(row.get("age"), self.clock())
+        title, snippet = (unescape(_HIGHLIGHT.sub("", one_line(row.get(name)))) for name in ("title", "description"))
+        return make_hit(self.name, row.get("url"), title, snippet, published=published)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """The next page while Brave reports more, up to the tenth."""
         sent = json_object(body, self.name).get("query")
         more = isinstance(sent, dict) and sent.get("more_results_available") is True
-        return self._page(query, page) if more and page - 1 <= LAST_OFFSET else None
+        return self.page(query, page) if more and page - 1 <= LAST_OFFSET else None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """A wrong key gives 422 or 404; 429 means the rate limit (resets in a second) or the monthly quota."""
@@ -93,45 +115,8 @@ class Brave(Provider):
             )
         return None
 
-    def applied(self, query: SearchQuery) -> AppliedFilters:
-        """The region only if Brave supports the country; domains only if they fit into the query."""
-        region = query.region if query.region in _COUNTRIES.split() else None
-        return AppliedFilters(bucket(query.freshness_hours), region, sites_applied(query))
+    def region(self, query: SearchQuery) -> str | None:
+        return query.region if query.region in _COUNTRIES.split() else None
 
-    def _hit(self, row: Mapping[str, object]) -> Hit | None:
-        published = iso_date(row.get("page_age")) or spoken_date(row.get("age"), self.clock())
-        title, snippet = _plain(row.get("title")), _plain(row.get("description"))
-        return make_hit(self.name, row.get("url"), title, snippet, published=published)
-
-    def _rows(self, reply: dict[str, Any]) -> list[dict[str, Any]]:
-        if reply.get("type") == "news":
-            return records(reply, "results", self.name)
-        web = reply.get("web")
-        if web is None and reply.get("type") == "search":
-            return []
-        if not isinstance(web, dict):
-            raise SearchProviderParseError("The reply of brave has no results (web).")
-        return records(web, "results", self.name)
-
-    def _page(self, query: SearchQuery, page: int) -> HttpRequest:
-        # Brave rejects more than 50 words as invalid, which would end the whole search.
-        params = {"q": " ".join(with_sites(query).split()[:MOST_WORDS])}
-        params["count"] = str(min(query.max_results, MOST_RESULTS[query.topic]))
-        if freshness := bucket(query.freshness_hours):
-            params["freshness"] = FRESHNESS[freshness]
-        if region := self.applied(query).region:
-            params["country"] = region
-        language = _OWN_CODES.get(query.language or "", query.language)
-        if language in _LANGUAGES.split():
-            params["search_lang"] = language
-        if query.safe_search:
-            params["safesearch"] = query.safe_search
-        if page > 1:
-            params["offset"] = str(page - 1)
-        path = "news" if query.topic == "news" else "web"
-        headers = {"X-Subscription-Token": self.key, "Accept": "application/json"}
-        return HttpRequest("GET", f"{self.base_url}/res/v1/{path}/search", params, headers)
-
-
-def _plain(markup: object) -> str:
-    return unescape(_HIGHLIGHT.sub("", one_line(markup)))
+    def sends_domains(self, query: SearchQuery) -> bool:
+        return with_sites(query) != query.text

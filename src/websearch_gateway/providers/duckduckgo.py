@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from websearch_gateway.errors import BLOCKED, SearchError, SearchProviderError, SearchProviderParseError
-from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
-from websearch_gateway.ports import Provider
+from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.providers import SharedProvider
 from websearch_gateway.text.hits import make_hit
 from websearch_gateway.text.numbers import bucket
-from websearch_gateway.text.urls import sites_applied, with_sites
+from websearch_gateway.text.urls import with_sites
 
 BLOCK_SECONDS = 60.0
 """Seconds for which the circuit stays open after a first bot page; doubles with each further one."""
@@ -32,7 +32,7 @@ _OWN_CODES = {"GB": "uk", "SI": "sl"}
 
 
 @dataclass(frozen=True, slots=True)
-class DuckDuckGo(Provider):
+class DuckDuckGo(SharedProvider):
     """A page for people. We submit its form under our own user agent; it often answers with a bot page, as a 202."""
 
     base_url: str = "https://html.duckduckgo.com"
@@ -64,10 +64,11 @@ class DuckDuckGo(Provider):
         """DuckDuckGo blocks by IP address, for up to about an hour."""
         return _blocked() if status in (202, 403) else None
 
-    def applied(self, query: SearchQuery) -> AppliedFilters:
-        """The region only if DuckDuckGo has a locale for it; domains only if they fit into the query."""
-        region = query.region if _locale(query) != _ANYWHERE else None
-        return AppliedFilters(bucket(query.freshness_hours), region, sites_applied(query, most_included=1))
+    def region(self, query: SearchQuery) -> str | None:
+        return query.region if _locale(query) != _ANYWHERE else None
+
+    def sends_domains(self, query: SearchQuery) -> bool:
+        return _query_text(query) != query.text
 
     def _post(self, query: SearchQuery, form: dict[str, str]) -> HttpRequest:
         choices = {"kl": _locale(query)}

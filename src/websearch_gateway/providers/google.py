@@ -11,22 +11,22 @@ from datetime import date
 from typing import Any, ClassVar
 
 from websearch_gateway.errors import SearchAuthError, SearchError
-from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
-from websearch_gateway.ports import Provider, quota_spent
-from websearch_gateway.text.hits import json_object, linked, make_hit, records
+from websearch_gateway.models import Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
+from websearch_gateway.ports import quota_spent
+from websearch_gateway.providers import SharedProvider, given
+from websearch_gateway.text.hits import json_object, make_hit, records
 from websearch_gateway.text.numbers import bucket, iso_date
-from websearch_gateway.text.urls import sites_applied, with_sites
+from websearch_gateway.text.urls import with_sites
 
 PAGE_SIZE = 10
 LAST_RESULT = 100
-DATE_RESTRICT = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
 # The languages that Google can restrict results to; some have codes of its own.
 _LANGUAGES = "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh-CN"
 _OWN_CODES = {"he": "iw", "nb": "no", "zh": "zh-CN"}
 
 
 @dataclass(frozen=True, slots=True)
-class Google(Provider):
+class Google(SharedProvider):
     """Pages of ten, and never past the hundredth result. `safe_search` is the default if a query does not set it."""
 
     key: str = field(repr=False)
@@ -35,7 +35,6 @@ class Google(Provider):
     safe_search: SafeSearch = "moderate"
 
     name: ClassVar[str] = "google"
-    key_setting: ClassVar[str | None] = "GOOGLE_API_KEY"
     # $5 for 1,000 requests, after 100 free ones a day.
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=99,
@@ -48,22 +47,41 @@ class Google(Provider):
         price_source="https://developers.google.com/custom-search/v1/overview, 2026-11",
     )
 
-    def request(self, query: SearchQuery) -> HttpRequest:
-        """GET /customsearch/v1. The key goes into the URL, as Google requires."""
-        return self._page(query, 1)
+    def page(self, query: SearchQuery, page: int) -> HttpRequest:
+        """GET /customsearch/v1. The key goes into the URL, as Google requires. The region is only a preference."""
+        start, freshness = _start(page), bucket(query.freshness_hours)
+        language = _OWN_CODES.get(query.language or "", query.language)
+        known = language if language in _LANGUAGES.split() else None
+        params = given(
+            key=self.key,
+            cx=self.engine_id,
+            q=with_sites(query),
+            num=str(min(PAGE_SIZE, LAST_RESULT - start)),
+            safe="off" if (query.safe_search or self.safe_search) == "off" else "active",
+            start=str(start) if page > 1 else None,
+            dateRestrict=f"{freshness[0]}1" if freshness else None,
+            gl=query.region and query.region.lower(),
+            lr=known and f"lang_{known}",
+            hl=known,
+        )
+        return HttpRequest("GET", f"{self.base_url}/customsearch/v1", params)
 
-    def parse(self, body: bytes) -> list[Hit]:
-        """`items`, which is missing if there are no results. Dates are those that the pages declare."""
-        reply = json_object(body, self.name)
-        rows = records(reply, "items", self.name, optional="searchInformation" in reply)
-        hits = (self._hit(row) for row in rows)
-        return linked(hits, self.name)
+    def rows(self, reply: dict[str, Any]) -> list[dict[str, Any]]:
+        """`items`, which is missing if there are no results."""
+        return records(reply, "items", self.name, optional="searchInformation" in reply)
+
+    def hit(self, row: Mapping[str, Any]) -> Hit | None:
+        """Dates are those that the pages declare."""
+        pagemap = row.get("pagemap")
+        tags = records(pagemap, "metatags", self.name, optional=True) if isinstance(pagemap, dict) else []
+        published = next(filter(None, (iso_date(tag.get("article:published_time")) for tag in tags)), None)
+        return make_hit(self.name, row.get("link"), row.get("title"), row.get("snippet"), published=published)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """The next page if Google names one and start + num stays within a hundred."""
         queries = json_object(body, self.name).get("queries")
         more = isinstance(queries, dict) and queries.get("nextPage")
-        return self._page(query, page) if more and _start(page) < LAST_RESULT else None
+        return self.page(query, page) if more and _start(page) < LAST_RESULT else None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """A wrong key gives a 400; an exhausted daily quota an ordinary 429."""
@@ -75,36 +93,8 @@ class Google(Provider):
             return quota_spent("Google's quota for today is spent.")
         return None
 
-    def applied(self, query: SearchQuery) -> AppliedFilters:
-        """Everything requested, up to a year. The region is a preference (`gl`), not a restriction."""
-        return AppliedFilters(bucket(query.freshness_hours), query.region, sites_applied(query))
-
-    def _hit(self, row: Mapping[str, Any]) -> Hit | None:
-        pagemap = row.get("pagemap")
-        tags = records(pagemap, "metatags", self.name, optional=True) if isinstance(pagemap, dict) else []
-        dates = [published for tag in tags if (published := iso_date(tag.get("article:published_time")))]
-        published = next(iter(dates), None)
-        return make_hit(self.name, row.get("link"), row.get("title"), row.get("snippet"), published=published)
-
-    def _page(self, query: SearchQuery, page: int) -> HttpRequest:
-        start = _start(page)
-        params = {
-            "key": self.key,
-            "cx": self.engine_id,
-            "q": with_sites(query),
-            "num": str(min(PAGE_SIZE, LAST_RESULT - start)),
-            "safe": "off" if (query.safe_search or self.safe_search) == "off" else "active",
-        }
-        if page > 1:
-            params["start"] = str(start)
-        if freshness := bucket(query.freshness_hours):
-            params["dateRestrict"] = DATE_RESTRICT[freshness]
-        if query.region:
-            params["gl"] = query.region.lower()
-        language = _OWN_CODES.get(query.language or "", query.language)
-        if language in _LANGUAGES.split():
-            params |= {"lr": f"lang_{language}", "hl": language}
-        return HttpRequest("GET", f"{self.base_url}/customsearch/v1", params)
+    def sends_domains(self, query: SearchQuery) -> bool:
+        return with_sites(query) != query.text
 
 
 def _start(page: int) -> int:

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from websearch_gateway.errors import SearchAuthError, SearchError
-from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
-from websearch_gateway.ports import Provider, quota_spent
-from websearch_gateway.text.hits import json_object, linked, make_hit, records
-from websearch_gateway.text.numbers import bucket, spoken_date, utc_now
-from websearch_gateway.text.urls import sites_applied, with_sites
+from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
+from websearch_gateway.ports import quota_spent
+from websearch_gateway.providers import Columns, SharedProvider, given
+from websearch_gateway.text.hits import records
+from websearch_gateway.text.numbers import bucket
+from websearch_gateway.text.urls import with_sites
 
 PAGE_SIZE = 10
-TBS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
 
 
 @dataclass(frozen=True, slots=True)
-class Serper(Provider):
+class Serper(SharedProvider):
     """A request for more than ten results costs two credits, so larger searches use several pages."""
 
     key: str = field(repr=False)
     base_url: str = "https://google.serper.dev"
-    clock: Callable[[], datetime] = field(default=utc_now, repr=False)
 
     name: ClassVar[str] = "serper"
-    key_setting: ClassVar[str | None] = "SERPER_API_KEY"
+    columns: ClassVar[Columns] = Columns(url="link", date="date")
     # An assumption: $50 buys 50,000 credits in the smallest package; larger ones are cheaper.
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=100,
@@ -39,20 +37,23 @@ class Serper(Provider):
         price_source="https://serper.dev, smallest pack, 2026-11",
     )
 
-    def request(self, query: SearchQuery) -> HttpRequest:
+    def page(self, query: SearchQuery, page: int) -> HttpRequest:
         """POST /search, or /news for that topic."""
-        return self._page(query, 1)
+        freshness = bucket(query.freshness_hours)
+        body = given(
+            q=with_sites(query),
+            num=PAGE_SIZE,
+            tbs=f"qdr:{freshness[0]}" if freshness else None,
+            gl=query.region and query.region.lower(),
+            hl=query.language,
+            page=page if page > 1 else None,
+        )
+        path = "news" if query.topic == "news" else "search"
+        return HttpRequest("POST", f"{self.base_url}/{path}", headers={"X-API-KEY": self.key}, json=body)
 
-    def parse(self, body: bytes) -> list[Hit]:
+    def rows(self, reply: dict[str, Any]) -> list[dict[str, Any]]:
         """`organic` or `news`, depending on the topic; a reply without results has neither."""
-        reply = json_object(body, self.name)
-        rows = records(reply, "news" if "news" in reply else "organic", self.name, optional="searchParameters" in reply)
-        hits = (self._hit(row) for row in rows)
-        return linked(hits, self.name)
-
-    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """The next page, always: Serper does not report whether there is one."""
-        return self._page(query, page)
+        return records(reply, "news" if "news" in reply else "organic", self.name, optional="searchParameters" in reply)
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """A wrong key gives a 403; exhausted credit a 400, which looks like an invalid request."""
@@ -62,23 +63,5 @@ class Serper(Provider):
             return quota_spent("The Serper account has no credits left.")
         return None
 
-    def applied(self, query: SearchQuery) -> AppliedFilters:
-        """Everything requested, up to a year; domains only if they fit into the query."""
-        return AppliedFilters(bucket(query.freshness_hours), query.region, sites_applied(query))
-
-    def _hit(self, row: Mapping[str, object]) -> Hit | None:
-        published = spoken_date(row.get("date"), self.clock())
-        return make_hit(self.name, row.get("link"), row.get("title"), row.get("snippet"), published=published)
-
-    def _page(self, query: SearchQuery, page: int) -> HttpRequest:
-        body: dict[str, str | int] = {"q": with_sites(query), "num": PAGE_SIZE}
-        if freshness := bucket(query.freshness_hours):
-            body["tbs"] = TBS[freshness]
-        if query.region:
-            body["gl"] = query.region.lower()
-        if query.language:
-            body["hl"] = query.language
-        if page > 1:
-            body["page"] = page
-        path = "news" if query.topic == "news" else "search"
-        return HttpRequest("POST", f"{self.base_url}/{path}", headers={"X-API-KEY": self.key}, json=body)
+    def sends_domains(self, query: SearchQuery) -> bool:
+        return with_sites(query) != query.text

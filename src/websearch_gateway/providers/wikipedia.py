@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.net.fetch import user_agent
-from websearch_gateway.ports import Provider
-from websearch_gateway.text.hits import json_object, linked, make_hit, one_line, records
+from websearch_gateway.providers import SharedProvider
+from websearch_gateway.text.hits import json_object, make_hit, one_line, records
 from websearch_gateway.text.tokens import STOP_WORDS, fold, language_of
 
 MOST_HITS = 20
@@ -28,7 +28,7 @@ _OWN_CODES = {"nb": "no"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wikipedia(Provider):
+class Wikipedia(SharedProvider):
     """Articles with their introductions, which saves reading the pages. `{lang}` of the base URL becomes the language.
 
     `contact` is a web address that says who runs this gateway. Wikimedia allows more requests with one.
@@ -47,26 +47,24 @@ class Wikipedia(Provider):
         caveat="Wikipedia alone was searched: an encyclopaedia, not the web.",
     )
 
-    def request(self, query: SearchQuery) -> HttpRequest:
-        """GET /w/api.php: search, with the introductions of the articles found."""
-        return self._page(query, 0)
-
-    def parse(self, body: bytes) -> list[Hit]:
+    def rows(self, reply: dict[str, Any]) -> list[dict[str, Any]]:
         """`query.pages` in the order of their `index`. A reply without results has no `query`."""
-        reply = json_object(body, self.name)
         found = reply.get("query")
         if found is None and reply.get("batchcomplete") is True:
             return []
         if not isinstance(found, dict):
             raise SearchProviderParseError("The reply of wikipedia has no results (query).")
-        rows = records(found, "pages", self.name)
-        return linked((self._hit(row) for row in sorted(rows, key=_place)), self.name)
+        return sorted(records(found, "pages", self.name), key=_place)
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """GET /w/api.php: search, with the introductions of the articles found."""
+        return self._from(query, 0)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """The page that `continue` names; None if it is missing."""
         more = json_object(body, self.name).get("continue")
         offset = more.get("gsroffset") if isinstance(more, dict) else None
-        return self._page(query, offset) if isinstance(offset, int) and offset > 0 else None
+        return self._from(query, offset) if isinstance(offset, int) and offset > 0 else None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """Errors come with HTTP 200. 403 means that the user agent does not identify the caller."""
@@ -81,7 +79,7 @@ class Wikipedia(Provider):
         shown = code if isinstance(code, str) and re.fullmatch(r"[\w-]{1,60}", code) else "unknown"
         return SearchProviderError(f"Wikipedia's search failed ({shown}).", retryable=shown == "maxlag")
 
-    def _page(self, query: SearchQuery, offset: int) -> HttpRequest:
+    def _from(self, query: SearchQuery, offset: int) -> HttpRequest:
         language = query.language or language_of(query.text)
         base = self.base_url.replace("{lang}", _OWN_CODES.get(language, language))
         params = {
@@ -103,7 +101,7 @@ class Wikipedia(Provider):
             params["gsroffset"] = str(offset)
         return HttpRequest("GET", f"{base}/w/api.php", params, {"User-Agent": user_agent(self.contact)})
 
-    def _hit(self, row: Mapping[str, Any]) -> Hit | None:
+    def hit(self, row: Mapping[str, Any]) -> Hit | None:
         text = one_line(row.get("extract"))
         snippet = text if len(text) <= _SNIPPET else f"{text[:_SNIPPET].rpartition(' ')[0]} …"
         return make_hit(self.name, row.get("fullurl"), row.get("title"), snippet, content=text or None)

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encoded
 from urllib.parse import unquote_plus, urlsplit
 
@@ -235,11 +235,6 @@ def with_sites(query: SearchQuery, *, most_included: int = MOST_SITES) -> str:
     group = f"({wanted})" if len(include) > 1 else wanted
     text = " ".join(filter(None, (query.text, group, *(f"-site:{name}" for name in exclude))))
     return text if len(text) <= LONGEST_QUERY and len(text.split()) <= MOST_WORDS else query.text
-
-
-def sites_applied(query: SearchQuery, *, most_included: int = MOST_SITES) -> Literal["upstream"] | None:
-    """The value of `AppliedFilters.domains` for a query made by `with_sites`."""
-    return "upstream" if with_sites(query, most_included=most_included) != query.text else None
 
 
 def one_list(query: SearchQuery, most: float = math.inf) -> tuple[tuple[str, ...], tuple[str, ...]]:
