@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.growth import Text, too_much, without_collector
+from tests.documents import W, paragraph, relations, word
+from tests.growth import COUNTED, Text, too_much, without_collector
 from websearch_gateway.readers.extraction.extract import extract, warm_up
-from websearch_gateway.readers.formats.plain import csv_table, feed, json_text
+from websearch_gateway.readers.formats.package import zipped
+from websearch_gateway.readers.formats.plain import csv_table, feed, json_text, notebook
+from websearch_gateway.readers.formats.rtf import rtf
 
 SIZES = (2_000,)
 
@@ -40,6 +44,17 @@ JSON: dict[str, Text] = {
     "numbers": lambda size: "[" + "1," * (size // 2) + "1]",
     "numbers deep down": lambda size: "[" * 200 + "1," * (size // 2) + "1" + "]" * 200,
 }
+RTF: dict[str, Text] = {
+    "tabs": "a\\tab ",
+    "long marks": lambda size: "{\\listtext " + "\\tab " * (size // 5),
+    "lists": lambda size: "".join(f"{{\\listtext 1.}}\\ls{n} x\\par " for n in range(size // 30)),
+    "fields": "{\\field{\\*\\fldinst x",
+}
+WORD: dict[str, Text] = {
+    "runs": lambda size: f"<w:p>{'<w:r><w:t>a</w:t></w:r>' * (size // 24)}</w:p>",
+    "lines of code": paragraph("a", '<w:pStyle w:val="code"/>'),
+}
+NOTEBOOKS = {"pictures": "![](data:", "brackets": "!["}
 CELLS = {"rows": "a,b\n", "cells": "a,", "links": "[a](b),c\n"}
 
 
@@ -92,6 +107,35 @@ def test_the_work_on_json_grows_with_its_length(name: str) -> None:
 @pytest.mark.parametrize("name", CELLS)
 def test_the_work_on_a_table_grows_with_its_length(name: str) -> None:
     assert not too_much(lambda text: csv_table(text.encode(), "", "utf-8"), CELLS[name], SIZES, SIZES)
+
+
+@pytest.mark.parametrize("name", RTF)
+def test_the_work_on_rich_text_grows_with_its_length(name: str) -> None:
+    assert not too_much(lambda text: rtf(b"{\\rtf1 " + text.encode(), "", ""), RTF[name])
+
+
+@pytest.mark.parametrize("name", WORD)
+def test_the_work_on_a_word_document_grows_with_its_length(name: str) -> None:
+    style = '<w:style w:styleId="code"><w:name w:val="Source Code"/></w:style>'
+    parts: dict[str, str | bytes] = {
+        "word/styles.xml": f"<w:styles {W}>{style}</w:styles>",
+        "word/_rels/document.xml.rels": relations({"s": ("styles", "styles.xml")}),
+    }
+
+    def read(text: str) -> object:
+        whole = text[: text.rfind("</w:p>") + 6]
+        return zipped(word(whole, parts), "", "")
+
+    assert not too_much(read, WORD[name], *[[one * 20 for one in COUNTED]] * 2)
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_the_work_on_a_notebook_grows_with_its_length(name: str) -> None:
+    def read(text: str) -> object:
+        cells = [{"cell_type": "markdown", "source": text}]
+        return notebook(json.dumps({"cells": cells}).encode(), "", "")
+
+    assert not too_much(read, NOTEBOOKS[name])
 
 
 def _of_html(text: Text) -> str | None:

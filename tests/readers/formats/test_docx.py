@@ -127,3 +127,16 @@ def test_hidden_and_deleted_text_is_left_out_and_inserted_text_stays() -> None:
 
 def test_text_cannot_become_markup() -> None:
     assert read(paragraph("# *a* | &lt;b&gt; [c](d)")) == "\\# \\*a\\* | \\<b> [c\\](d)"
+
+
+def test_a_merged_cell_repeats_its_paragraphs_as_words() -> None:
+    wide = f'<w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>{paragraph("a")}{paragraph("b")}</w:tc>'
+    cells = f"<w:tc>{paragraph('c')}</w:tc><w:tc>{paragraph('d')}</w:tc>"
+    assert read(f"<w:tbl><w:tr>{wide}</w:tr><w:tr>{cells}</w:tr></w:tbl>") == (
+        "| a b | a b |\n| --- | --- |\n| c | d |"
+    )
+
+
+def test_a_text_box_in_a_text_box_is_read_once() -> None:
+    start, end = "<w:p><w:r><w:pict><w:txbxContent>", "</w:txbxContent></w:pict></w:r></w:p>"
+    assert read(start * 40 + paragraph("Boxed") + end * 40) == "Boxed"

@@ -189,3 +189,7 @@ def test_the_size_of_converted_json_and_tables_is_limited() -> None:
     deep = "[" * 200 + "1," * 100_000 + "1" + "]" * 200
     assert len(json_text(deep.encode(), "", "utf-8").markdown) < MAX_MARKDOWN + 1_000
     assert len(csv_table(b"a,b\n" * 600_000, "", "utf-8").markdown) < MAX_MARKDOWN + 1_000
+
+
+def test_a_line_separator_ends_no_row() -> None:
+    assert csv_table("a,b\nc\u2028d,e\n".encode(), "", "utf-8").markdown == "| a | b |\n| --- | --- |\n| c d | e |"

@@ -55,3 +55,8 @@ def test_very_many_parts_are_capped() -> None:
     part = b"--b\nContent-Disposition: attachment; filename=x\n\nx\n"
     body = b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 5_000 + b"--b--\n"
     assert mail(body, "https://example.com/a", "utf-8").markdown.count("* x (") < 300
+
+
+def test_a_header_of_brackets_is_cut() -> None:
+    page = mail(b"Subject: Tides\nFrom: " + b"(" * 100_000 + b"\n\nwords", "https://example.com/a", "utf-8")
+    assert (page.title, page.markdown.split()[-1]) == ("Tides", "words")

@@ -104,3 +104,17 @@ def test_a_locked_document_says_so() -> None:
     with pytest.raises(SearchFetchError, match="password") as caught:
         zipped(open_document("text", "", parts=parts), "https://example.com/a", "")
     assert caught.value.details["reason"] == "encrypted"
+
+
+def test_a_table_in_a_table_is_read_once() -> None:
+    def table(cell: str) -> str:
+        return (
+            f"<table:table><table:table-row><table:table-cell>{cell}</table:table-cell></table:table-row></table:table>"
+        )
+
+    inner = table("<text:p>Inner</text:p>")
+    assert read(table("<text:p>Outer</text:p>" + inner)).count("Inner") == 1
+
+
+def test_a_level_of_thousands_of_digits_counts_as_none() -> None:
+    assert read(f'<text:h text:outline-level="{"9" * 5_000}">Tides</text:h>') == "# Tides"

@@ -57,3 +57,41 @@ def test_headers_and_binary_data_are_left_out() -> None:
 )
 def test_hostile_text_is_read_in_linear_time(text: str) -> None:
     assert len(read(text)) < 1_000_000
+
+
+def test_only_a_field_that_links_is_linked() -> None:
+    page = r"{\field{\*\fldinst PAGE}{\fldrslt 3}}"
+    link = r'{\field{\*\fldinst {\rtlch HYPERLINK "https://example.com/x"}}{\fldrslt tides}}'
+    assert read(rf"Page {page}, {link}\par") == "Page 3, [tides](https://example.com/x)"
+
+
+def test_a_picture_has_no_name_of_another_one() -> None:
+    named = r"{\pict{\*\picprop{\sp{\sn wzDescription}{\sv A buoy}}}\pngblip 8950}"
+    assert read(r"{\pict\pngblip 8950} " + named + r"\par") == "[Image] [Image: A buoy]"
+
+
+def test_a_table_that_breaks_off_keeps_its_last_row() -> None:
+    text = r"\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\row\pard\intbl c\cell d"
+    assert read(text) == "| a | b |\n| --- | --- |\n| c |  |\n\nd"
+
+
+def test_rows_without_a_definition_have_that_of_the_row_above() -> None:
+    wide = r"\trowd\clmgf\cellx1000\clmrg\cellx2000\cellx3000\pard\intbl Wide\cell\cell c\cell\row"
+    assert read(wide + r"\pard\intbl Low\cell\cell d\cell\row\pard") == (
+        "| Wide | Wide | c |\n| --- | --- | --- |\n| Low | Low | d |"
+    )
+
+
+def test_a_font_chooses_the_letters_of_its_bytes() -> None:
+    fonts = r"{\fonttbl{\f0\fnil\fcharset0 Arial;}{\f1\fnil\fcharset204 Arial;}}"
+    assert read(fonts + r"\f0 Caf\'e9 {\f1 \'cc\'ee\'f0\'e5} \'e9\par") == "Café Море é"
+
+
+def test_a_line_end_may_stand_between_the_bytes_of_a_character() -> None:
+    body = b"{\\rtf1\\ansi\\ansicpg932 \\'8a\r\n\\'43\\par}"
+    assert rtf(body, "https://example.com/a", "").markdown == "海"
+
+
+def test_the_title_may_have_any_letters() -> None:
+    body = rb"{\rtf1\ansi{\info{\title Stra\'dfe \{A\} \u8364?}}Words\par}"
+    assert rtf(body, "https://example.com/a", "").title == "Straße {A} €"

@@ -1,19 +1,22 @@
-"""Word documents (DOCX) and presentations (PPTX) as Markdown: their XML becomes an HTML tree, which the writer of web
-pages renders. Each slide stands under its title, with its lists, tables, charts, pictures and notes.
+"""Texts and presentations of Office (DOCX, PPTX) and OpenDocument (ODT, ODP; also the merged cells of ODS) as Markdown:
+their XML becomes an HTML tree, which the writer of web pages renders. Each slide stands under its title, with its
+lists, tables, charts, pictures and notes.
 
-https://ecma-international.org/publications-and-standards/standards/ecma-376/ (part 1, sections 17, 19 and 21).
+https://ecma-international.org/publications-and-standards/standards/ecma-376/ (part 1, sections 17, 19 and 21),
+https://docs.oasis-open.org/office/OpenDocument/v1.3/.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.package import A, Package, embedded, picture, write_embedded
-from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, markdown_of, note_of
+from websearch_gateway.readers.formats.package import A, Package, embedded, picture, workbook, write_embedded
+from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -30,8 +33,20 @@ _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _CODE = re.compile(r"(?:source ?code|code|html preformatted|preformatted text|plain text)\b", re.IGNORECASE)
 _CODE_WORDS = re.compile(r"(?:verbatim char|html code|inline code|code char|source text)", re.IGNORECASE)
 _UNORDERED = ("bullet", "none", "")
-_SKIPPED = frozenset(f"{W}{name}" for name in ("del", "moveFrom", "sectPr", "pPr", "rPr", "tblPr", "tblGrid"))
-_FALLBACK = f"{_MC}Fallback"
+_ODF = "urn:oasis:names:tc:opendocument:xmlns:"
+_OFFICE, _TEXT, _TABLE, _DRAW = (f"{{{_ODF}{name}:1.0}}" for name in ("office", "text", "table", "drawing"))
+_STYLE, _FO, _SVG = (f"{{{_ODF}{name}:1.0}}" for name in ("style", "xsl-fo-compatible", "svg-compatible"))
+_PRESENTATION = f"{{{_ODF}presentation:1.0}}"
+_XLINK = "{http://www.w3.org/1999/xlink}href"
+_SKIPPED = frozenset(
+    (
+        f"{_MC}Fallback",
+        *(W + name for name in ("del", "moveFrom", "sectPr", "pPr", "rPr", "tblPr", "tblGrid")),
+        *(_TEXT + name for name in ("tracked-changes", "sequence-decls", "variable-decls", "user-field-decls", "note")),
+        *(_OFFICE + name for name in ("annotation", "forms", "event-listeners", "scripts")),
+        *(_PRESENTATION + name for name in ("date-time-decl", "footer-decl", "header-decl")),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +60,7 @@ class _Style:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _Word:
     """Reads one document. `notes` are the ids of the footnotes and endnotes in the order of their marks."""
 
     package: Package
@@ -63,7 +78,7 @@ class _Reader:
                 self._paragraph(element, builder)
             elif tag == f"{W}tbl":
                 builder.table(self._rows(element), self.blocks)
-            elif tag not in _SKIPPED and tag != _FALLBACK:
+            elif tag not in _SKIPPED:
                 self.blocks(element, builder)
 
     def _paragraph(self, element: Any, builder: Builder) -> None:
@@ -104,7 +119,7 @@ class _Reader:
                 yield from self._runs(element, later, (*marks, f"a {address}") if kind == "hyperlink" else marks)
             elif tag in (f"{_M}oMath", f"{_M}oMathPara"):
                 yield "".join(element.itertext(f"{_M}t")), (*marks, "code")
-            elif tag not in _SKIPPED and tag != _FALLBACK:
+            elif tag not in _SKIPPED:
                 yield from self._runs(element, later, marks)
 
     def _run(self, run: Any, later: list[Any], marks: tuple[str, ...]) -> Iterator[Text]:
@@ -130,8 +145,7 @@ class _Reader:
                 key = ("footnotes" if "footnote" in tag else "endnotes", element.get(f"{W}id", ""))
                 yield f"[^{self.notes.setdefault(key, len(self.notes) + 1)}]", ()
             elif tag in (f"{W}drawing", f"{W}pict", f"{W}object", f"{_MC}AlternateContent"):
-                boxes = element.iter(f"{W}txbxContent")
-                later += (box for box in boxes if next(box.iterancestors(_FALLBACK), None) is None)
+                later += _within(element, f"{W}txbxContent")
                 later += embedded(element, self.relations)
                 yield picture(element, self.relations), ()
 
@@ -140,7 +154,7 @@ class _Reader:
         for row in _within(table, f"{W}tr"):
             properties = row.find(f"{W}trPr")
             before = _value(properties, "gridBefore") if properties is not None else ""
-            cells: list[Cell] = [(None, 1, "")] * _number(before, 0)
+            cells: list[Cell] = [(None, _number(before, 1), "")] if before not in ("", "0") else []
             for cell in _within(row, f"{W}tc"):
                 properties = cell.find(f"{W}tcPr")
                 span, merge = 1, None
@@ -151,19 +165,14 @@ class _Reader:
                 cells.append((cell, span, "above" if continues else ""))
             yield cells
 
-    def noted(self) -> str:
-        """The footnotes and endnotes that the text refers to."""
-        written: list[str] = []
+    def noted(self) -> Iterator[Any]:
+        """The elements of the footnotes and endnotes that the text refers to."""
         roots: dict[str, dict[str, Any]] = {}
-        for (kind, name), number in list(self.notes.items()):
+        for kind, name in list(self.notes):
             if kind not in roots:
                 root = self.package.xml(self.package.related(self.part, kind))
                 roots[kind] = {} if root is None else {one.get(f"{W}id", ""): one for one in root}
-            builder = Builder()
-            if name in roots[kind]:
-                self.blocks(roots[kind][name], builder)
-            written.append(note_of(number, builder))
-        return "\n\n".join(written)
+            yield roots[kind].get(name, ())
 
 
 def docx(package: Package) -> Extracted:
@@ -176,12 +185,20 @@ def docx(package: Package) -> Extracted:
     relations = package.relations(part)
     lists = _lists(package.xml(package.related(part, "numbering")))
     styles = _Styles(package.xml(package.related(part, "styles")))
-    reader = _Reader(package, part, styles, lists, relations)
+    reader = _Word(package, part, styles, lists, relations)
     builder = Builder()
     reader.blocks(body, builder)
-    text = markdown_of(builder)
-    notes = reader.noted()
-    return Extracted(package.title() or builder.first_heading(), f"{text}\n\n{notes}".strip(), None)
+    return Extracted(package.title() or builder.first_heading(), _with_notes(reader, builder, reader.noted()), None)
+
+
+def _with_notes(reader: _Word | _OpenDocument, builder: Builder, notes: Iterable[Any]) -> str:
+    """The Markdown of a text and its notes, which may refer to further ones."""
+    parts = [markdown_of(builder)]
+    for number, note in enumerate(notes, 1):
+        inner = Builder()
+        reader.blocks(note, inner)
+        parts.append(note_of(number, inner))
+    return "\n\n".join(parts).strip()
 
 
 class _Styles(dict[str, _Style]):
@@ -251,8 +268,8 @@ def _value(parent: Any, name: str) -> str:
     return "" if element is None else str(element.get(_VAL, ""))
 
 
-def _number(text: str, otherwise: int) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else otherwise
+def _number(text: str, otherwise: int, most: int = 99_999) -> int:
+    return min(int(text), most) if text.isascii() and text.isdecimal() and len(text) < 9 else otherwise
 
 
 MOST_SLIDES = 2_000
@@ -264,7 +281,7 @@ _REPEATED = ("dt", "ftr", "hdr", "sldNum", "sldImg")
 """Placeholders that every slide or page of notes repeats."""
 _DEEPEST = 50
 
-Place = tuple[int, int]
+Place = tuple[float, float]
 
 
 def pptx(package: Package) -> Extracted:
@@ -313,7 +330,7 @@ def _write_slide(package: Package, part: str, tree: Any, number: int, builder: B
 def _write_shape(package: Package, shape: Any, relations: dict[str, tuple[str, str]], builder: Builder) -> None:
     table = next(shape.iter(f"{A}tbl"), None)
     if table is not None:
-        builder.table(_rows(table), lambda cell, inner: _paragraphs(cell, inner, is_list=False))
+        builder.table(_rows_of_slide(table), lambda cell, inner: _paragraphs(cell, inner, is_list=False))
         return
     found = list(embedded(shape, relations))
     for kind, part in found:
@@ -353,7 +370,7 @@ def _words(element: Any) -> str:
     return " ".join("".join(one.itertext(f"{A}t")) for one in element.iter(f"{A}p"))
 
 
-def _rows(table: Any) -> Iterator[list[Cell]]:
+def _rows_of_slide(table: Any) -> Iterator[list[Cell]]:
     for row in table.iterchildren(f"{A}tr"):
         cells: list[Cell] = []
         for cell in row.iterchildren(f"{A}tc"):
@@ -394,3 +411,240 @@ def _runs(paragraph: Any) -> Iterator[Text]:
             yield one.findtext(f"{A}t", ""), marks
         else:
             yield "".join(one.itertext(f"{A}t")), ()
+
+
+MOST_REPEATED = 1_000
+"""The most columns and rows that a repeated cell or row stands for: programs repeat empty ones up to the last row."""
+MOST_SPACES = 100
+_MOST_PARENTS = 10
+
+_REPEATED_IN_PAGES = ("header", "footer", "date-time", "page-number")
+_LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{1,9})?)([a-z]{2})")
+_CODE_STYLES = ("preformatted_20_text", "source_20_text", "code")
+
+
+@dataclass(slots=True)
+class _Look:
+    """What an automatic or named style says: its marks, its parent, and whether its text is hidden."""
+
+    marks: tuple[str, ...] = ()
+    parent: str = ""
+    is_hidden: bool = False
+
+
+@dataclass(slots=True)
+class _OpenDocument:
+    """Reads one document. `numbered` says which levels of a style of lists have numbers; `notes` are the bodies of its
+    footnotes and endnotes.
+    """
+
+    styles: dict[str, _Look]
+    numbered: dict[str, list[bool]]
+    notes: list[Any] = field(default_factory=list)
+
+    def blocks(self, parent: Any, builder: Builder) -> None:
+        """Write the headings, paragraphs, lists, tables and frames in an element."""
+        for element in parent:
+            tag = element.tag
+            if tag == f"{_TEXT}h":
+                level = _number(element.get(f"{_TEXT}outline-level", ""), 1, most=6)
+                self._paragraph(element, builder.block(f"h{level or 1}"), builder)
+            elif tag == f"{_TEXT}p":
+                self._paragraph(element, self._block_of(element, builder), builder)
+            elif tag == f"{_TEXT}list":
+                self._list(element, 0, "", builder)
+            elif tag == f"{_TABLE}table":
+                builder.table(self._rows(element), self.blocks)
+            elif tag == f"{_DRAW}frame":
+                self._frame(element, builder)
+            elif tag not in _SKIPPED:
+                self.blocks(element, builder)
+
+    def _block_of(self, element: Any, builder: Builder) -> Any:
+        """The block for a paragraph, by its style and those that this is based on."""
+        name = element.get(f"{_TEXT}style-name", "")
+        for _ in range(_MOST_PARENTS):
+            lower = name.lower()
+            if lower == "title":
+                return builder.block("h1")
+            if lower.startswith(_CODE_STYLES):
+                return builder.block("pre")
+            if lower.startswith("quot"):
+                return builder.block("blockquote")
+            name = self.styles.get(name, _Look()).parent
+        return builder.block("p")
+
+    def _list(self, element: Any, level: int, name: str, builder: Builder) -> None:
+        name = element.get(f"{_TEXT}style-name", name)
+        levels = self.numbered.get(name, [])
+        is_ordered = level < len(levels) and levels[level]
+        for item in element:
+            first = True
+            for child in item:
+                if child.tag == f"{_TEXT}list":
+                    self._list(child, level + 1, name, builder)
+                elif child.tag == f"{_TEXT}h" and item.tag != f"{_TEXT}list-header":
+                    self.blocks([child], builder)  # a numbered heading
+                elif child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+                    block = builder.item(level, is_ordered=is_ordered, list_id=name) if first else builder.more()
+                    self._paragraph(child, block, builder)
+                    first = False
+
+    def _paragraph(self, element: Any, block: Any, builder: Builder) -> None:
+        frames: list[Any] = []
+        builder.texts(block, self._inline(element, (), frames))
+        for frame in frames:
+            self._frame(frame, builder)
+
+    def _inline(self, element: Any, marks: tuple[str, ...], frames: list[Any]) -> Iterator[Text]:
+        """The texts of a paragraph with their marks; its frames go to `frames`."""
+        if element.text:
+            yield " ".join(element.text.split("\n")), marks
+        for child in element:
+            tag = child.tag
+            if tag == f"{_TEXT}span":
+                style = self.styles.get(child.get(f"{_TEXT}style-name", ""), _Look())
+                if not style.is_hidden:
+                    yield from self._inline(child, (*marks, *style.marks), frames)
+            elif tag == f"{_TEXT}a":
+                yield from self._inline(child, (*marks, f"a {child.get(_XLINK, '')}"), frames)
+            elif tag == f"{_TEXT}s":
+                yield " " * _number(child.get(f"{_TEXT}c", ""), 1, MOST_SPACES), marks
+            elif tag == f"{_TEXT}tab":
+                yield "\t", marks
+            elif tag == f"{_TEXT}line-break":
+                yield "\n", marks
+            elif tag == f"{_TEXT}note":
+                self.notes.append(child.iterchildren(f"{_TEXT}note-body"))
+                yield f"[^{len(self.notes)}]", ()
+            elif tag.startswith(_DRAW):
+                frames.append(child)
+            elif tag not in _SKIPPED:
+                yield from self._inline(child, marks, frames)
+            if child.tail:
+                yield " ".join(child.tail.split("\n")), marks
+
+    def _frame(self, frame: Any, builder: Builder) -> None:
+        """A picture by its name; a text box, a shape or a table by its text."""
+        image = frame.find(f"{_DRAW}image")
+        words = frame.findtext(f"{_SVG}desc") or frame.findtext(f"{_SVG}title") or ""
+        is_preview = frame.find(f"{_DRAW}object") is not None or frame.find(f"{_TABLE}table") is not None
+        if image is not None and (words or not is_preview):
+            name = image.get(_XLINK, "").rpartition("/")[2]
+            builder.text(builder.block("p"), figure(words, name))
+        self.blocks([one for one in frame if one is not image], builder)
+
+    def _rows(self, table: Any) -> Iterator[list[Cell]]:
+        """The cells of each row; a cell that spans several rows is named again in those below."""
+        below: dict[int, tuple[int, int]] = {}
+        for row in _within(table, f"{_TABLE}table-row"):
+            cells: list[Cell] = []
+            column = 0
+            for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+                for _ in range(_count(cell, "columns-repeated", MOST_REPEATED)):
+                    if column in below:
+                        left, across = below.pop(column)
+                        cells.append((None, across, "above"))
+                        if left > 1:
+                            below[column] = (left - 1, across)
+                    elif cell.tag == f"{_TABLE}table-cell":
+                        across = _count(cell, "columns-spanned", MOST_REPEATED)
+                        if (down := _count(cell, "rows-spanned", MOST_REPEATED)) > 1:
+                            below[column] = (down - 1, across)
+                        cells.append((cell, across, ""))
+                    column += 1
+            if any(cell is not None for cell, _, _ in cells):
+                yield cells
+
+
+def odt(package: Package, body: bytes) -> Extracted:
+    """A text document without its headers, footers, comments and deleted text."""
+    reader, content = _opened(package, "text")
+    builder = Builder()
+    reader.blocks(content, builder)
+    # A note may add to the list.
+    return Extracted(package.title() or builder.first_heading(), _with_notes(reader, builder, reader.notes), None)
+
+
+def odp(package: Package, body: bytes) -> Extracted:
+    """A presentation: each slide under its title, with its notes."""
+    reader, content = _opened(package, "presentation")
+    builder = Builder()
+    for number, page in enumerate((one for one in content if one.tag == f"{_DRAW}page"), 1):
+        frames = [one for one in page if one.get(f"{_PRESENTATION}class") not in _REPEATED_IN_PAGES]
+        title = next((one for one in frames if one.get(f"{_PRESENTATION}class") == "title"), None)
+        words = "" if title is None else " ".join(" ".join(title.itertext()).split())
+        builder.text(builder.block("h2"), words or f"Slide {number}")
+        notes = page.find(f"{_PRESENTATION}notes")
+        rest = [one for one in frames if one is not title and one is not notes]
+        # From top to bottom, if all places are known and in one unit.
+        places = [[_LENGTH.fullmatch(one.get(f"{_SVG}{axis}", "")) for axis in ("y", "x")] for one in rest]
+        keys = [(float(y[1]), float(x[1])) for y, x in places if y and x and y[2] == x[2]]
+        order = sorted(range(len(rest)), key=keys.__getitem__) if len(keys) == len(rest) else range(len(rest))
+        reader.blocks([rest[at] for at in order], builder)
+        if notes is not None and "".join("".join(one.itertext()) for one in notes.iter(f"{_TEXT}p")).strip():
+            builder.text(builder.block("h3"), "Notes")
+            reader.blocks(
+                [one for one in notes.iter(f"{_DRAW}frame") if one.get(f"{_PRESENTATION}class") == "notes"], builder
+            )
+    return Extracted(package.title() or builder.first_heading(), markdown_of(builder), None)
+
+
+def ods(package: Package, body: bytes) -> Extracted:
+    """A spreadsheet. Needs the extra `documents`, which knows the values but not which cells are merged."""
+    root = package.xml("content.xml") if b"-spanned=" in package.read("content.xml") else None
+    sheets = root.iter(f"{_TABLE}table") if root is not None else ()
+    return workbook(body, merged={sheet.get(f"{_TABLE}name", ""): list(_merged(sheet)) for sheet in sheets})
+
+
+def _merged(sheet: Any) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """The first and last place of each merged cell."""
+    at = 0
+    for row in sheet.iter(f"{_TABLE}table-row"):
+        column = 0
+        for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+            across = _count(cell, "columns-spanned", MOST_REPEATED)
+            down = _count(cell, "rows-spanned", MOST_REPEATED)
+            if across * down > 1:
+                yield (at, column), (at + down - 1, column + across - 1)
+            column += _count(cell, "columns-repeated", 1 << 20)
+        at += _count(row, "rows-repeated", 1 << 20)
+
+
+OPEN_DOCUMENTS = {"text": odt, "presentation": odp, "spreadsheet": ods}
+
+
+def _opened(package: Package, kind: str) -> tuple[_OpenDocument, Any]:
+    content = package.xml("content.xml")
+    body = content.find(f"{_OFFICE}body/{_OFFICE}{kind}") if content is not None else None
+    roots = [root for root in (content, package.xml("styles.xml")) if root is not None]
+    numbered = {
+        one.get(f"{_STYLE}name", ""): [
+            level.tag == f"{_TEXT}list-level-style-number" and bool(level.get(f"{_STYLE}num-format"))
+            for level in islice(one, 10)
+        ]
+        for root in roots
+        for one in root.iter(f"{_TEXT}list-style")
+    }
+    return _OpenDocument(_looks(roots), numbered), () if body is None else body
+
+
+def _looks(roots: list[Any]) -> dict[str, _Look]:
+    styles: dict[str, _Look] = {}
+    for one in (one for root in roots for one in root.iter(f"{_STYLE}style")):
+        name, said = one.get(f"{_STYLE}name", ""), one.find(f"{_STYLE}text-properties")
+        marks: tuple[str, ...] = ()
+        if name.lower().startswith(_CODE_STYLES):
+            marks = ("code",)
+        elif said is not None:
+            bold = said.get(f"{_FO}font-weight") == "bold"
+            italic = said.get(f"{_FO}font-style") == "italic"
+            struck = said.get(f"{_STYLE}text-line-through-style", "none") != "none"
+            marks = tuple(mark for is_on, mark in ((bold, "strong"), (italic, "em"), (struck, "del")) if is_on)
+        hidden = said is not None and said.get(f"{_TEXT}display") == "none"
+        styles.setdefault(name, _Look(marks, one.get(f"{_STYLE}parent-style-name", ""), hidden))
+    return styles
+
+
+def _count(element: Any, name: str, most: int) -> int:
+    return _number(element.get(f"{_TABLE}number-{name}", ""), 1, most) or 1

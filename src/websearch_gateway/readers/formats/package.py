@@ -54,17 +54,17 @@ def zipped(body: bytes, url: str, charset: str) -> Extracted:
     Raises:
         SearchFetchError: it is another archive, locked, damaged or of an unsupported format (`details["reason"]`).
     """
-    from websearch_gateway.readers.formats import odf, office
+    from websearch_gateway.readers.formats import office
 
     package = Package(body)
     declared = package.read("mimetype")[:LONGEST_TYPE].decode("ascii", "replace").strip()
     if declared.startswith(_OPEN_DOCUMENT):
         kind = declared.removeprefix(_OPEN_DOCUMENT).partition("-")[0]
-        if kind not in odf.KINDS:
+        if kind not in office.OPEN_DOCUMENTS:
             raise _unsupported(f"OpenDocument {kind}" if kind.isalpha() else "OpenDocument")
         if b"encryption-data" in package.read("META-INF/manifest.xml"):
             raise encrypted()
-        return odf.KINDS[kind](package, body)
+        return office.OPEN_DOCUMENTS[kind](package, body)
     if declared == "application/epub+zip" or "META-INF/container.xml" in package.names:
         return epub(package)
     if "[Content_Types].xml" not in package.names:
@@ -196,9 +196,10 @@ class Package:
         return next((target for found, target in self.relations(name).values() if found == kind), "")
 
     def title(self) -> str:
-        """The title in the properties of an Office document."""
-        root = self.xml(self.related("", "core-properties") or "docProps/core.xml")
-        return " ".join((root.findtext(_TITLE) or "").split()) if root is not None else ""
+        """The title in the properties of an Office or OpenDocument document."""
+        root = self.xml("meta.xml" if "meta.xml" in self.names else self.related("", "core-properties"))
+        found = None if root is None else next(root.iter(_TITLE), None)
+        return "" if found is None else " ".join((found.text or "").split())
 
 
 def inside(part: str, target: str) -> str:

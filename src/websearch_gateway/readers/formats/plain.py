@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,7 @@ def csv_table(body: bytes, url: str, charset: str) -> Extracted:
     first = _QUOTED.sub("", words.partition("\n")[0])
     delimiter = max(_DELIMITERS, key=first.count)
     try:
-        rows = [row for row in csv.reader(words.splitlines(keepends=True), delimiter=delimiter) if any(row)]
+        rows = [row for row in csv.reader(StringIO(words, newline=""), delimiter=delimiter) if any(row)]
     except csv.Error:
         rows = []
     width = max(map(len, rows), default=0)
@@ -82,7 +83,8 @@ LONGEST_OUTPUT = 20_000
 LEFT_OUT = "[… the rest of this output is left out]"
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]{0,30}[A-Za-z]")
-_INLINE_IMAGE = re.compile(r"!\[([^\]\n]{0,500})\]\((?:data|attachment):[^)\n]*\)")
+# Also one without an end, so that no two searches read the same text.
+_INLINE_IMAGE = re.compile(r"!\[((?:[^\]\n!]|!(?!\[)){0,500}+)\]\((?:data|attachment):[^)\n]*+\)?")
 _NOTEBOOK_HEADING = re.compile(r"^#{1,2} +(.{1,300}?)[ #]*$", re.MULTILINE)
 _FENCES = re.compile(r"`{3,}")
 
@@ -199,8 +201,15 @@ def mail(body: bytes, url: str, charset: str) -> Extracted:
 def _header(message: EmailMessage, name: str) -> str:
     """The decoded text of a header; "" if it is missing or cannot be parsed."""
     try:
-        return _line(str(message.get(name, ""))[:MOST_HEADER])
-    except (ValueError, IndexError, AttributeError, TypeError):  # bugs of the parser, with headers nobody sends
+        raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
+        return _line(str(message.policy.header_fetch_parse(name, raw[:MOST_HEADER])))
+    except (
+        ValueError,
+        IndexError,
+        AttributeError,
+        TypeError,
+        RecursionError,
+    ):  # bugs of the parser, with headers nobody sends
         return ""
 
 

@@ -6,8 +6,10 @@ reader. Pure and linear; runs in a worker process. For pages with menus and adve
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from websearch_gateway.readers.extraction import render
@@ -19,8 +21,12 @@ _HIDDEN = (
 )
 # Repeating the text of a larger or longer cell could make a page a thousand times larger.
 _LARGEST_CELL = 100
-_REPEATED_CHARS = 100
+_REPEATED_CHARS, _LONGEST_REPEATED = 100, 1_000
+"""The most characters of a text that is repeated, and of one with blanks that is looked at."""
 _MOST_CELLS = 500_000
+_LINES = frozenset(("p", "div", "br", "li", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "td", "th"))
+"""What separates words although no blank stands there."""
+_BLANKS = re.compile(r"\s+")
 
 
 def parse_html(html: str) -> Any:
@@ -58,48 +64,58 @@ def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
 
 def fill_merged_cells(table: Any) -> None:
     """Copy the text of a cell that spans several columns or rows into each of them, unless the table gets huge."""
-    widths = [sum(_span(cell, "colspan", _LARGEST_CELL) for cell in row) for row in table.iter("tr")]
-    if len(widths) * max(widths, default=0) > _MOST_CELLS:
+    rows = [(row, list(row.iterchildren("td", "th"))) for row in table.iter("tr")]
+    widths = (sum(_span(cell, "colspan", _LARGEST_CELL) for cell in cells) for _, cells in rows)
+    if len(rows) * max(widths, default=0) > _MOST_CELLS:
         for cell in table.iter("td", "th"):
             cell.attrib.pop("colspan", None)
         return
     spanned: dict[int, tuple[int, str]] = {}  # column -> (rows still to fill, text)
-    for row in table.iter("tr"):
+    for row, cells in rows:
         column = 0
-        for cell in list(row.iterchildren("td", "th")):
-            column = _fill_spanned(row, cell, column, spanned)
+        for cell in (*cells, None):
+            while column in spanned:
+                left, text = spanned.pop(column)
+                _fill(row, cell, text)
+                if left > 1:
+                    spanned[column] = (left - 1, text)
+                column += 1
+            if cell is None:
+                break
             across = _span(cell, "colspan", _LARGEST_CELL)
             down = _span(cell, "rowspan", _LARGEST_CELL // across)
-            text = " ".join(str(cell.text_content()).split()) if across * down > 1 else ""
-            text = text if len(text) <= _REPEATED_CHARS else ""
-            for place in range(column, column + across):
-                if down > 1:
-                    spanned[place] = (down - 1, text)
+            text = _repeated(cell) if across * down > 1 else ""
+            if down > 1:
+                spanned |= dict.fromkeys(range(column, column + across), (down - 1, text))
+            following = cell.getnext()
             for _ in range(across - 1):
-                cell.addnext(_filled(row, text))
+                _fill(row, following, text)
             cell.attrib.pop("colspan", None)
             column += across
-        _fill_spanned(row, None, column, spanned)
 
 
-def _fill_spanned(row: Any, following: Any, column: int, spanned: dict[int, tuple[int, str]]) -> int:
-    """Fill the columns from `column` on that cells of earlier rows span; return the first free column."""
-    while column in spanned:
-        left, text = spanned.pop(column)
-        if following is None:
-            row.append(_filled(row, text))
-        else:
-            following.addprevious(_filled(row, text))
-        if left > 1:
-            spanned[column] = (left - 1, text)
-        column += 1
-    return column
-
-
-def _filled(row: Any, text: str) -> Any:
+def _fill(row: Any, following: Any, text: str) -> None:
+    """Add a cell to a row, before another one if it is given."""
     cell = row.makeelement("td")
     cell.text = text
-    return cell
+    if following is None:
+        row.append(cell)
+    else:
+        following.addprevious(cell)
+
+
+def _repeated(cell: Any) -> str:
+    """The text of a cell on one line; "" if it is too long to repeat. Reads no more than that."""
+    from lxml import etree
+
+    words = ""
+    for event, one in etree.iterwalk(cell, events=("start", "end")):
+        text = one.text if event == "start" else one.tail if one is not cell else ""
+        words += (" " if one.tag in _LINES else "") + _BLANKS.sub(" ", text or "")
+        if len(words) > _LONGEST_REPEATED:
+            return ""
+    words = " ".join(words.split())
+    return words if len(words) <= _REPEATED_CHARS else ""
 
 
 def _span(cell: Any, attribute: str, most: int) -> int:
@@ -113,60 +129,58 @@ LONGEST_HEADING = 300
 _XML_CONTROLS = dict.fromkeys([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF])
 
 Text = tuple[str, tuple[str, ...]]
-"""A piece of text, and the marks of `Builder.text` that it has."""
+"""A piece of text, and its marks: inline elements such as `strong`, `em`, `del`, `code`, `a ADDRESS`."""
 
 Cell = tuple[Any, int, str]
 """What a cell holds (None: nothing), how many columns it spans, and "above" if it continues the cell above it."""
 
 
 class Builder:
-    """A growing HTML tree."""
+    """A growing HTML tree. Linear: no text node grows, since a document chooses how often something is added to it."""
 
     def __init__(self, root: Any = None) -> None:
         from lxml import html
 
         self._make = html.Element
         self.root = self._make("div") if root is None else root
-        self._lists: list[tuple[Any, str]] = []
-        self._counts: dict[tuple[str, int], int] = {}
-        self._pre: Any = None
+        self._lists: list[Any] = []
+        self._counts: dict[str, list[int]] = {}
 
     def block(self, tag: str) -> Any:
         """A new paragraph, heading or the like; following lines of code and of a quotation join the one before."""
         self._lists = []
+        if tag not in ("pre", "blockquote"):
+            return self._child(self.root, tag)
         last = self.root[-1] if len(self.root) else None
-        if tag in ("pre", "blockquote") and last is not None and last.tag == tag:
-            if tag == "pre":
-                self.text(last, "\n")
-                return last
-            return self._child(last, "p")
-        block = self._child(self.root, tag)
-        return self._child(block, "p") if tag == "blockquote" else block
+        joins = last is not None and last.tag == tag
+        line = self._child(last if joins else self._child(self.root, tag), "p" if tag == "blockquote" else "span")
+        if joins and tag == "pre":
+            line.text = "\n"
+        return line
 
     def item(self, level: int, *, is_ordered: bool, list_id: str = "") -> Any:
         """A new list item; `level` counts from 0. A numbered list continues that of the same `list_id` above."""
         level = min(level, DEEPEST_LIST)
         tag = "ol" if is_ordered else "ul"
         del self._lists[level + 1 :]
-        if len(self._lists) == level + 1 and self._lists[level][0].tag != tag:
+        if len(self._lists) == level + 1 and self._lists[level].tag != tag:
             del self._lists[level:]
+        counts = self._counts.setdefault(list_id, [0] * (DEEPEST_LIST + 1))
         while len(self._lists) <= level:
             parent = self.root
             if self._lists:
-                outer = self._lists[-1][0]
+                outer = self._lists[-1]
                 parent = outer[-1] if len(outer) else self._child(outer, "li")
             inner = self._child(parent, tag)
-            if is_ordered and list_id and not self._lists and (seen := self._counts.get((list_id, level))):
-                inner.set("start", str(seen + 1))
-            self._lists.append((inner, list_id))
-        self._counts[list_id, level] = self._counts.get((list_id, level), 0) + 1
-        for key in [key for key in self._counts if key[0] == list_id and key[1] > level]:
-            del self._counts[key]
-        return self._child(self._lists[level][0], "li")
+            if is_ordered and list_id and not self._lists and counts[level]:
+                inner.set("start", str(counts[level] + 1))
+            self._lists.append(inner)
+        counts[level:] = [counts[level] + 1] + [0] * (DEEPEST_LIST - level)
+        return self._child(self._lists[level], "li")
 
     def more(self) -> Any:
         """A further paragraph of the last list item; a paragraph of its own without a list."""
-        return self._child(self._lists[-1][0][-1], "p") if self._lists else self.block("p")
+        return self._child(self._lists[-1][-1], "p") if self._lists else self.block("p")
 
     def table(self, rows: Iterable[Sequence[Cell]], fill: Callable[[Any, Builder], None]) -> None:
         """A table; `fill` writes what a cell holds. Cells that continue those above make these span several rows."""
@@ -181,30 +195,28 @@ class Builder:
                 if continues and (upper := above.get(column)) is not None:
                     upper.set("rowspan", str(int(upper.get("rowspan", "1")) + 1))
                 else:
-                    cell = self._child(row, "th" if number == 0 else "td")
+                    cell = above[column] = self._child(row, "th" if number == 0 else "td")
                     if span > 1:
                         cell.set("colspan", str(span))
                     if content is not None:
                         fill(content, Builder(cell))
                         for inner in list(cell.iterdescendants("table", "tr", "th", "td")):
                             inner.tag = "div"  # Markdown has no tables in tables
-                    above[column] = cell
                 column += span
 
     def texts(self, parent: Any, texts: Iterable[Text]) -> None:
-        """Add several texts to an element, as `text` does."""
-        for text, marks in texts:
-            self.text(parent, text, marks)
+        """Add texts with their marks to an element; outside code each line feed is a line break."""
+        for marks, run in groupby(texts, lambda one: one[1] if one[0].strip() else ()):
+            text = "".join(text for text, _ in run).translate(_XML_CONTROLS)
+            for number, piece in enumerate(text.split("\n") if parent.tag != "span" else (text,)):
+                if number:
+                    self._child(parent, "br")
+                if piece:
+                    self._append(parent, piece, marks)
 
     def text(self, parent: Any, text: str, marks: tuple[str, ...] = ()) -> None:
-        """Add text to an element, in inline elements named by `marks`: `strong`, `em`, `del`, `code`, `a ADDRESS`."""
-        text = text.translate(_XML_CONTROLS)
-        pieces = text.split("\n") if parent.tag != "pre" else [text]
-        for number, piece in enumerate(pieces):
-            if number:
-                self._child(parent, "br")
-            if piece:
-                self._append(parent, piece, marks)
+        """As `texts`, for one text."""
+        self.texts(parent, ((text, marks),))
 
     def _append(self, parent: Any, text: str, marks: tuple[str, ...]) -> None:
         target = parent

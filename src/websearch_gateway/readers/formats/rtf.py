@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
@@ -22,27 +23,34 @@ _BRACE = re.compile(rb"[{}]|\\bin(\d{1,9}) ?|\\[\\{}]")
 _SKIPPED = frozenset(
     b"fonttbl colortbl info header footer headerl headerr headerf footerl footerr footerf object themedata "
     b"colorschememapping datastore latentstyles generator xmlnstbl rsidtbl mmathPr pgptbl wgrffmtfilter "
-    b"nonshppict fldinst annotation atnid atnauthor bkmkstart bkmkend stylesheet listtable listoverridetable "
+    b"nonshppict annotation atnid atnauthor bkmkstart bkmkend stylesheet listtable listoverridetable "
     b"filetbl revtbl datafield formfield xe tc sp".split()
 )
-_READ = (b"\\*\\shppict", b"\\*\\shpinst", b"\\*\\footnote")
+_READ = (b"\\*\\shppict", b"\\*\\shpinst", b"\\*\\footnote", b"\\*\\fldinst")
 """The optional groups, which begin with `\\*`, that are read."""
 _CHARACTERS = dict(
     zip(b"tab line emdash endash lquote rquote ldblquote rdblquote bullet".split(), "\t\n—–‘’“”•", strict=True)
 )
 _SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-"}
 _MARKS = {b"b": "strong", b"i": "em", b"strike": "del", b"v": "hidden", b"deleted": "hidden"}
+_KINDS = {b"listtext": "mark", b"pntext": "mark", b"fldinst": "instruction", b"footnote": "footnote"}
 _MERGES = {b"clmrg": "left", b"clvmrg": "above"}
 _STYLE = re.compile(rb"\{\\s(\d{1,4})(?!\d)[^{}]{0,1000}?(?:[Hh]eading (\d)|Title);?\}")
-_TITLE = re.compile(rb"\{\\title ([^{}\\]{1,500})\}")
-_LINK = re.compile(rb'HYPERLINK\s+"([^"\\]{1,2000})"')
+_FONT = re.compile(rb"\{\\f(\d{1,5})(?!\d)[^{}]{0,200}?\\fcharset(\d{1,3})")
+_TITLE = re.compile(rb"\{\\title ((?:[^{}\\]|\\.){1,500})\}", re.DOTALL)
+_LINK = re.compile(r'HYPERLINK\s+"([^"\\]{1,2000})"')
 _PICTURE_NAME = re.compile(rb"wzDescription\}\s*\{\\sv ([^{}\\]{1,500})\}")
 _CODEPAGES = frozenset((437, 850, 852, 866, 874, 932, 936, 949, 950, *range(1250, 1259)))
+_CHARSETS = (128, 129, 134, 136, 161, 162, 163, 177, 178, 186, 204, 222, 238)
+_CODEPAGE_OF_CHARSET = dict(
+    zip(_CHARSETS, (932, 949, 936, 950, 1253, 1254, 1258, 1255, 1256, 1257, 1251, 874, 1250), strict=True)
+)
 _SNAP = 40
 """Edges of cells nearer than this (twentieths of a point) are one."""
 _MOST_EDGES = 200
 _FARTHEST = 4_000
-"""How far from the beginning of a group its address or name may stand (bytes)."""
+"""How far from the beginning of a picture its name may stand (bytes), and the longest instruction of a field."""
+_LONGEST_MARK = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,7 @@ class _Group:
     link: str = ""
     kind: str = ""
     fallback: int = 1
+    codepage: str = ""
 
 
 @dataclass(slots=True)
@@ -78,33 +87,33 @@ class _Row:
 class _Reader:
     """Reads a document into a builder."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, codepage: str = "cp1252") -> None:
         self.body = body
         self.builder = Builder()
         self.notes: list[list[Text]] = []
         self.styles = {int(style): int(level or 1) for style, level in _STYLE.findall(body)}
-        self.codepage = "cp1252"
+        self.fonts = {int(font): _CODEPAGE_OF_CHARSET.get(int(charset), 0) for font, charset in _FONT.findall(body)}
+        self.codepage = codepage
         self.stack: list[_Group] = []
         self.group = _Group()
         self.paragraph = _Paragraph()
         self.texts: list[Text] = []
+        self.instruction = ""
         self.row = _Row()
         self.rows: list[_Row] = []
         self.left_to_skip = 0
         self.at = 0
-        self.is_skipping = False
 
     def read(self) -> None:
         """Read the whole document."""
         while self.at < len(self.body):
             self._read_tokens()
-            if self.is_skipping:
-                self._skip_group()
+        self.paragraph.in_table = False
         self._end_paragraph()
         self._end_table()
 
     def _read_tokens(self) -> None:
-        """Read until the end, or until a group begins that does not belong to the text."""
+        """Read until the end, or until a group was left out."""
         raw = bytearray()
         for match in _TOKEN.finditer(self.body, self.at):
             word, number, byte, symbol, brace, text = match.groups()
@@ -115,8 +124,8 @@ class _Reader:
                 self.left_to_skip -= skipped
                 raw += data[skipped:]
                 continue
-            if raw:
-                self._add(raw.decode(self.codepage, "replace"))
+            if raw and match.lastindex:  # a line end may stand between the bytes of a character
+                self._add(raw.decode(self.group.codepage or self.codepage, "replace"))
                 raw.clear()
             if brace is not None:
                 self._brace(brace)
@@ -126,14 +135,13 @@ class _Reader:
                 self._add(_SYMBOLS[symbol])
             elif symbol in (b"\r", b"\n"):
                 self._end_paragraph()
-            if self.is_skipping:
+            if self.at != match.end():
                 return
         self.at = len(self.body)
-        self._add(raw.decode(self.codepage, "replace"))
+        self._add(raw.decode(self.group.codepage or self.codepage, "replace"))
 
     def _skip_group(self) -> None:
         """Go to the end of the open group."""
-        self.is_skipping = False
         depth = 1
         while depth and (match := _BRACE.search(self.body, self.at)):
             self.at = match.end() + int(match[1] or 0)
@@ -145,28 +153,27 @@ class _Reader:
         group = self.group
         if "hidden" in group.marks or not text:
             return
-        if group.kind == "listtext":
-            self.paragraph.mark += text
-            return
-        marks = (*((f"a {group.link}",) if group.link else ()), *sorted(group.marks))
-        target = self.notes[-1] if group.kind == "footnote" else self.texts
-        if target and "\ud800" <= target[-1][0][-1:] <= "\udbff" and "\udc00" <= text[0] <= "\udfff":
-            pair = target.pop()[0] + text  # a character beyond the first 65,536 comes in two halves
-            text = pair.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        target.append((text, marks))
+        if group.kind == "mark":
+            self.paragraph.mark = (self.paragraph.mark + text)[:_LONGEST_MARK]
+        elif group.kind == "instruction":
+            self.instruction = (self.instruction + text)[:_FARTHEST]
+        else:
+            marks = (*((f"a {group.link}",) if group.link else ()), *sorted(group.marks))
+            target = self.notes[-1] if group.kind == "footnote" else self.texts
+            if target and "\ud800" <= target[-1][0][-1:] <= "\udbff" and "\udc00" <= text[0] <= "\udfff":
+                pair = target.pop()[0] + text  # a character beyond the first 65,536 comes in two halves
+                text = pair.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            target.append((text, marks))
 
     def _brace(self, brace: bytes) -> None:
         self.left_to_skip = 0
         if brace == b"}":
             self.group = self.stack.pop() if self.stack else self.group
             return
-        at = self.at
         self.stack.append(self.group)
-        is_optional = self.body.startswith(b"\\*", at) and not self.body.startswith(_READ, at)
+        is_optional = self.body.startswith(b"\\*", self.at) and not self.body.startswith(_READ, self.at)
         if is_optional or len(self.stack) > DEEPEST:
-            self.is_skipping = True
-        elif self.body.startswith(b"\\field", at) and (link := _LINK.search(self.body, at, at + _FARTHEST)):
-            self.group = replace(self.group, link=link[1].decode("latin-1"))
+            self._skip_group()
 
     def _word(self, word: bytes, number: int | None) -> None:
         if word in _CHARACTERS:
@@ -174,64 +181,75 @@ class _Reader:
         elif word == b"u" and number is not None:
             self._add(chr(number % 0x10000))
             self.left_to_skip = self.group.fallback
-        elif word == b"uc":
-            self.group = replace(self.group, fallback=min(max(number or 0, 0), 100))
+        elif word in _SKIPPED:
+            self._skip_group()
+        elif word == b"pict":
+            start = self.at
+            self._skip_group()
+            name = _PICTURE_NAME.search(self.body, start, min(self.at, start + _FARTHEST))
+            self._add(figure(name[1].decode("latin-1") if name else "", ""))
         elif word == b"ansicpg" and number in _CODEPAGES:
             self.codepage = f"cp{number}"
-        elif word in _SKIPPED:
-            self.is_skipping = True
-        elif word in _MARKS:
-            changed = {_MARKS[word]}
-            marks = self.group.marks - changed if number == 0 else self.group.marks | changed
-            self.group = replace(self.group, marks=marks)
-        elif word == b"plain":
-            self.group = replace(self.group, marks=frozenset())
-        elif word in (b"listtext", b"pntext", b"footnote"):
-            kind = "footnote" if word == b"footnote" else "listtext"
-            if kind == "footnote" and self.group.kind != "footnote":
-                self.notes.append([])
-                self.texts.append((f"[^{len(self.notes)}]", ()))
-            self.group = replace(self.group, kind=kind)
-        elif word == b"pict":
-            name = _PICTURE_NAME.search(self.body, self.at, self.at + _FARTHEST)
-            self._add(figure(name[1].decode("latin-1") if name else "", ""))
-            self.is_skipping = True
+        elif changed := self._changed(word, number):
+            self.group = replace(self.group, **changed)
         elif not self.group.kind:
             self._layout(word, number)
         elif word == b"par":
             self._add(" ")
 
+    def _changed(self, word: bytes, number: int | None) -> dict[str, Any]:
+        """What a word changes for the text in its group."""
+        if word == b"uc":
+            return {"fallback": min(max(number or 0, 0), 100)}
+        if word == b"f" and number is not None:
+            return {"codepage": f"cp{self.fonts[number]}" if self.fonts.get(number) else ""}
+        if word == b"plain":
+            return {"marks": frozenset(), "codepage": ""}
+        if word in _MARKS:
+            changed = {_MARKS[word]}
+            return {"marks": self.group.marks - changed if number == 0 else self.group.marks | changed}
+        if word == b"fldrslt":
+            link = _LINK.search(self.instruction)
+            return {"link": link[1] if link else self.group.link}
+        if word == b"fldinst":
+            self.instruction = ""
+        elif word == b"footnote" and self.group.kind != "footnote":
+            self.notes.append([])
+            self.texts.append((f"[^{len(self.notes)}]", ()))
+        return {"kind": _KINDS[word]} if word in _KINDS else {}
+
     def _layout(self, word: bytes, number: int | None) -> None:
         """Properties and ends of paragraphs and cells."""
+        paragraph, row = self.paragraph, self.row
         if word in (b"par", b"sect", b"page"):
             self._end_paragraph()
         elif word == b"pard":
             self.paragraph = _Paragraph()
         elif word == b"intbl":
-            self.paragraph.in_table = True
+            paragraph.in_table = True
         elif word == b"outlinelevel" and number is not None and 0 <= number < 9:
-            self.paragraph.heading = number + 1
+            paragraph.heading = number + 1
         elif word == b"s" and number in self.styles:
-            self.paragraph.heading = self.styles[number]
+            paragraph.heading = self.styles[number]
         elif word == b"ilvl":
-            self.paragraph.level = min(max(number or 0, 0), 8)
+            paragraph.level = min(max(number or 0, 0), 8)
         elif word == b"ls":
-            self.paragraph.list_id = str(number)
+            paragraph.list_id = str(number)
         elif word == b"trowd":
-            self.row.merges, self.row.next_merge = [], ""
+            row.merges, row.next_merge = [], ""
         elif word in _MERGES:
-            self.row.next_merge = _MERGES[word]
+            row.next_merge = _MERGES[word]
         elif word == b"cellx":
-            self.row.merges.append((self.row.next_merge, number or 0))
-            self.row.next_merge = ""
+            row.merges.append((row.next_merge, number or 0))
+            row.next_merge = ""
         elif word == b"cell":
-            self.row.cells.append(self.texts)
+            row.cells.append(self.texts)
             self.texts = []
         elif word == b"nestcell":
             self._add(" ")
         elif word == b"row":
-            self.rows.append(self.row)
-            self.row = _Row()
+            self.rows.append(row)
+            self.row = _Row(row.merges)
 
     def _end_paragraph(self) -> None:
         paragraph = self.paragraph
@@ -254,6 +272,9 @@ class _Reader:
 
     def _end_table(self) -> None:
         rows, self.rows = self.rows, []
+        if self.row.cells:  # the end of the row is missing
+            rows.append(self.row)
+            self.row = _Row()
         if rows:
             edges = sorted({round(edge / _SNAP) for row in rows for _, edge in row.merges})[:_MOST_EDGES]
             self.builder.table((_cells(row, edges) for row in rows), _fill)
@@ -288,6 +309,9 @@ def rtf(body: bytes, url: str, charset: str) -> Extracted:
         builder = Builder()
         _fill(texts, builder)
         parts.append(note_of(number, builder))
-    title = _TITLE.search(body)
-    words = title[1].decode(reader.codepage, "replace").strip() if title else ""
-    return Extracted(words or reader.builder.first_heading(), "\n\n".join(parts).strip(), None)
+    title = ""
+    if found := _TITLE.search(body):
+        inner = _Reader(found[1], reader.codepage)
+        inner.read()
+        title = " ".join("".join(inner.builder.root.itertext()).split())
+    return Extracted(title or reader.builder.first_heading(), "\n\n".join(parts).strip(), None)
