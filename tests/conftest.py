@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import itertools
 import logging
 import os
@@ -19,14 +18,13 @@ from tests.patience import PATIENCE
 from tests.shared_workers import SharedWorkers, shared_workers
 from tests.tracing import Spans, recorded_spans
 from tools.servers import NotHere, Postgresql, postgresql
+from websearch_gateway import app
 from websearch_gateway.net import address, client
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.memory import MemoryState
 
 hypothesis_settings.load_profile("ci")  # the same examples in each run, without time limits
-
-BUILD = importlib.import_module("websearch_gateway.app.build")  # its package has a function of the same name
 
 SLOW = (
     "functions",
@@ -130,7 +128,7 @@ def _patient_connections() -> Iterator[None]:
 def running_workers() -> Iterator[SharedWorkers]:
     """Every gateway in this process shares these workers; servers that tests start have their own."""
     with shared_workers() as workers, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BUILD, "Workers", lambda **_: workers)
+        patch.setattr(app, "Workers", lambda **_: workers)
         yield workers
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
+from websearch_gateway.app import Gateway
 from websearch_gateway.app.adapters import WARM_UP
-from websearch_gateway.app.build import build
 from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.models import Caller, Deadline
 from websearch_gateway.settings import Settings
@@ -19,7 +19,7 @@ from websearch_gateway.workers.pool import Workers
 async def test_global_rate_limit_is_counted_once_for_the_process_without_a_state(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     settings = Settings(state_url=f"sqlite:///{tmp_path / 'file' / 'state.db'}", global_rate_limit="2/hour")
-    gateway = build(settings)
+    gateway = Gateway(settings)
     await gateway.pipeline.recall.rate_limits.admit(Caller("me"))
     await gateway.web.recall.rate_limits.admit(Caller("you"))
     for tool in (gateway.pipeline, gateway.web, gateway.raw):

@@ -11,8 +11,7 @@ import pytest
 
 from tests.opening import Open
 from tests.patience import PATIENCE
-from websearch_gateway.app import Gateway
-from websearch_gateway.app.build import open_caches
+from websearch_gateway.app import Gateway, open_caches
 from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.errors import (
     Exhausted,

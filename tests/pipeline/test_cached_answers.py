@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from websearch_gateway.app.build import Caches, open_caches
+from websearch_gateway.app import Caches, open_caches
 from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller, SearchQuery, Topic

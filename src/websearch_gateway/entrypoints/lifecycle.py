@@ -81,7 +81,7 @@ class LazyGateway:
 
     def _build(self) -> Gateway:
         """Imports and certificates take half a second; the event loop answers other calls meanwhile."""
-        gateway: Gateway = importlib.import_module("websearch_gateway.app").build(self.settings)
+        gateway: Gateway = importlib.import_module("websearch_gateway.app").Gateway(self.settings)
         return gateway
 
     def warm_up(self) -> None:

@@ -65,12 +65,12 @@ class Gateway:
 
     async def __aenter__(self) -> Self:
         """Open it. Raises `SearchNotConfiguredError` when a setting is unusable or unknown."""
-        from websearch_gateway.app import build
+        from websearch_gateway import app
         from websearch_gateway.settings import Settings, load_settings
 
         if unknown := sorted(set(self._settings) - set(Settings.model_fields)):
             raise SearchNotConfiguredError(f"There is no setting {', '.join(unknown)}.")
-        self._opened = build(load_settings(self._config, **self._settings))
+        self._opened = app.Gateway(load_settings(self._config, **self._settings))
         return self
 
     async def __aexit__(
