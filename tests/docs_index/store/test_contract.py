@@ -33,7 +33,7 @@ from websearch_gateway.docs_index.models import (
     Symbol,
     TextQuery,
 )
-from websearch_gateway.docs_index.store import database, pages, postgres
+from websearch_gateway.docs_index.store import crawls, database, pages, postgres
 from websearch_gateway.docs_index.store.crawls import this_process
 from websearch_gateway.docs_index.store.database import MOST_SEARCHES
 
@@ -277,6 +277,18 @@ async def test_what_was_left_out_is_counted_by_its_reason(docs):
     ]
     await docs.add_version("python", "3", BASE, CrawlOptions(exclude=("x",)))
     assert "a loop of links" not in [one.reason for one in (await docs.skipped([id_]))[id_]]
+
+
+async def test_a_site_with_many_reasons_hides_those_of_no_other_site(docs, monkeypatch):
+    monkeypatch.setattr(crawls, "MOST_REASONS", 3)
+    many, one = await version(docs), await version(docs, "other")
+    for id_, count in ((many, 7), (one, 1)):
+        await docs.add_urls(id_, {f"{BASE}{number}": 0 for number in range(count)})
+        for number, task in enumerate(await docs.lease_urls(id_, 9, NOW)):
+            await docs.finish_url(task, "skipped", f"reason {number}")
+    found = await docs.skipped([many, one])
+    assert [kind.reason for kind in found[one]] == ["reason 0"]
+    assert len(found[many]) == 3
 
 
 async def test_a_claim_excludes_others_until_it_expires_is_released_or_its_owner_dies(docs, clock):

@@ -268,25 +268,21 @@ class Frontier(Transacted):
     def skipped(self, db: Database, version_ids: Sequence[int]) -> dict[int, list[Skipped]]:
         """Why addresses of each version were left out, the most frequent reason first. What follows a colon is no part
         of a reason."""
-        counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
-        urls: defaultdict[tuple[int, str], dict[str, None]] = defaultdict(dict)
-        query = f"""
-            SELECT version_id, reason, count(*), min(url), max(url) FROM urls
-            WHERE version_id IN ({marks(version_ids)}) AND state = 'skipped' AND reason <> ''
-            GROUP BY version_id, reason ORDER BY version_id, reason LIMIT ?
+        query = """
+            SELECT reason, count(*), min(url), max(url) FROM urls
+            WHERE version_id = ? AND state = 'skipped' AND reason <> '' GROUP BY reason ORDER BY reason LIMIT ?
         """
-        rows = db.execute(query, (*version_ids, MOST_REASONS * len(version_ids))).fetchall() if version_ids else ()
-        left_out = [
-            (id_, reason, count, *some) for id_ in version_ids for reason, (count, some) in _left_out(db, id_).items()
-        ]
-        for id_, reason, count, *some in (*left_out, *rows):
-            kind = reason.partition(": http")[0]
-            counts[id_][kind] += count
-            urls[id_, kind] |= dict.fromkeys(some)
-        return {
-            id_: [Skipped(kind, n, tuple(urls[id_, kind])[:SHOWN_SKIPPED]) for kind, n in counts[id_].most_common()]
-            for id_ in version_ids
-        }
+        found: dict[int, list[Skipped]] = {}
+        for id_ in version_ids:  # each with a limit of its own, so that one site cannot hide the reasons of others
+            counts: Counter[str] = Counter()
+            urls: defaultdict[str, dict[str, None]] = defaultdict(dict)
+            left_out = [(reason, count, *some) for reason, (count, some) in _left_out(db, id_).items()]
+            for reason, count, *some in (*left_out, *db.execute(query, (id_, MOST_REASONS))):
+                kind = reason.partition(": http")[0]
+                counts[kind] += count
+                urls[kind] |= dict.fromkeys(some)
+            found[id_] = [Skipped(kind, n, tuple(urls[kind])[:SHOWN_SKIPPED]) for kind, n in counts.most_common()]
+        return found
 
     @write
     def note_left_out(self, db: Database, version_id: int, found: Sequence[Skipped]) -> None:
