@@ -20,8 +20,9 @@ from websearch_gateway.docs_index.models import (
     TextQuery,
     UrlTask,
 )
-from websearch_gateway.docs_index.store.docs import SqlDocs, find_symbols, load_chunks, page_facts
+from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.store.lance import LanceVectors
+from websearch_gateway.docs_index.store.pages import find_symbols, load_chunks, page_facts
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 

@@ -9,7 +9,7 @@ from tests.docs_index.conftest import chunks_of, commit, definitions, page, vers
 from tests.opening import Open
 from websearch_gateway.docs_index.library import CUT, DocsLibrary, read_docs, statuses
 from websearch_gateway.docs_index.models import CrawlOptions, Owner
-from websearch_gateway.docs_index.store.crawls import this_process
+from websearch_gateway.docs_index.store.docs import this_process
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
 from websearch_gateway.text.tokens import estimate_tokens

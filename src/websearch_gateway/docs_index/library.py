@@ -31,8 +31,7 @@ from websearch_gateway.docs_index.models import (
 from websearch_gateway.docs_index.packages import CODE_HOSTS, Ecosystem, Package, Registries, package_of
 from websearch_gateway.docs_index.project import PUBLIC, USER_FILES, Origins, read_project
 from websearch_gateway.docs_index.search import MAX_TOKENS, Ranker, reorder_with
-from websearch_gateway.docs_index.store.crawls import is_dead
-from websearch_gateway.docs_index.store.docs import SqlDocs
+from websearch_gateway.docs_index.store.docs import SqlDocs, is_dead
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchError,

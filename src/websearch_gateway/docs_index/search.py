@@ -31,8 +31,8 @@ from websearch_gateway.docs_index.query import (
     spellings_near,
     words_of,
 )
-from websearch_gateway.docs_index.store.docs import (
-    SqlDocs,
+from websearch_gateway.docs_index.store.docs import SqlDocs
+from websearch_gateway.docs_index.store.pages import (
     find_symbols,
     load_chunks,
     load_with_starts,

@@ -12,7 +12,7 @@ from websearch_gateway.docs_index.crawl.runner import CrawlRunner
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, Owner
 from websearch_gateway.docs_index.packages import Registries
-from websearch_gateway.docs_index.store.crawls import this_process
+from websearch_gateway.docs_index.store.docs import this_process
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.embedders.local import StaticEmbedder

@@ -23,7 +23,7 @@ from websearch_gateway.docs_index.crawl.scope import MAX_LIKE, NO_PAGE
 from websearch_gateway.docs_index.library import DocsLibrary, statuses
 from websearch_gateway.docs_index.library import listed as listed_sites
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
-from websearch_gateway.docs_index.store.crawls import this_process
+from websearch_gateway.docs_index.store.docs import this_process
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.errors import (
     ForbiddenUrlError,

@@ -33,9 +33,9 @@ from websearch_gateway.docs_index.models import (
     Symbol,
     TextQuery,
 )
-from websearch_gateway.docs_index.store import crawls, database, pages, postgres
-from websearch_gateway.docs_index.store.crawls import this_process
+from websearch_gateway.docs_index.store import database, pages, postgres
 from websearch_gateway.docs_index.store.database import MOST_SEARCHES
+from websearch_gateway.docs_index.store.docs import this_process
 
 NOW = 2e9
 
@@ -280,7 +280,7 @@ async def test_what_was_left_out_is_counted_by_its_reason(docs):
 
 
 async def test_a_site_with_many_reasons_hides_those_of_no_other_site(docs, monkeypatch):
-    monkeypatch.setattr(crawls, "MOST_REASONS", 3)
+    monkeypatch.setattr("websearch_gateway.docs_index.store.docs.MOST_REASONS", 3)
     many, one = await version(docs), await version(docs, "other")
     for id_, count in ((many, 7), (one, 1)):
         await docs.add_urls(id_, {f"{BASE}{number}": 0 for number in range(count)})

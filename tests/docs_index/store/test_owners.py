@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs_index.store.crawls import is_dead, this_process
+from websearch_gateway.docs_index.store.docs import is_dead, this_process
 
 
 def test_this_process_is_alive() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.docs_index.conftest import BASE, commit, page, search_text, version, with_symbols
 from websearch_gateway.docs_index.models import Symbol, TextQuery
 from websearch_gateway.docs_index.store import sqlite as sqlite_schema
-from websearch_gateway.docs_index.store.docs import find_symbols
+from websearch_gateway.docs_index.store.pages import find_symbols
 from websearch_gateway.docs_index.store.sqlite import SqliteDatabase, SqliteDocs
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.sql import migrate

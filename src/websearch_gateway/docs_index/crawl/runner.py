@@ -44,8 +44,7 @@ from websearch_gateway.docs_index.models import (
     Skipped,
     UrlTask,
 )
-from websearch_gateway.docs_index.store.crawls import is_dead, this_process
-from websearch_gateway.docs_index.store.docs import SqlDocs
+from websearch_gateway.docs_index.store.docs import SqlDocs, is_dead, this_process
 from websearch_gateway.errors import (
     TOO_COSTLY,
     Refused,

@@ -1,8 +1,8 @@
 """Stores sites, pages and chunks of documentation.
 
-All data of the index is here. To read the code, begin with `database.py`: a method of `crawls.py` (sites and the
-addresses of a crawl), `pages.py` or `docs.py` (searches and copies) is one transaction. `SqlDocs` joins them. `sqlite`
-and `postgres` run the transactions, and index text and vectors; `lance` may index the vectors instead.
+All data of the index is here. To read the code, begin with `database.py`: a method of `docs.py` (sites, the addresses
+of a crawl, copies) or `pages.py` (pages and searches) is one transaction. `SqlDocs` joins them. `sqlite` and `postgres`
+run the transactions, and index text and vectors; `lance` may index the vectors instead.
 """
 
 from __future__ import annotations
