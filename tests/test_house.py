@@ -76,6 +76,7 @@ def test_a_short_module_with_one_importer_lives_in_it() -> None:
     for path in FILES:
         for name, at_the_top in _imports(path):
             importers.setdefault(name, set()).add((path, at_the_top))
+    assert len(importers) > len(FILES) / 2
     lonely = []
     for path in FILES:
         place = path.relative_to(PACKAGE).with_suffix("")
@@ -84,5 +85,4 @@ def test_a_short_module_with_one_importer_lives_in_it() -> None:
         # An import in a function keeps the module out of memory until then.
         if is_short and len({each for each, _ in used}) == 1 and any(at_the_top for _, at_the_top in used):
             lonely.append(str(place))
-    assert lonely  # rows of tables at least
     assert [place for place in lonely if not place.startswith(TABLES)] == []

@@ -10,7 +10,7 @@ import pytest
 
 from tests.answers.test_http_engine import APIS
 from websearch_gateway.answers.table import ENGINES, Entry
-from websearch_gateway.sandbox.vendors import VENDORS
+from websearch_gateway.sandbox.app import VENDORS
 from websearch_gateway.settings import Settings
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -33,13 +33,6 @@ def add_engine(copy: Path) -> None:
     )
     vendors = package / "sandbox" / "vendors"
     (vendors / "heron.py").write_text(renamed((vendors / "perplexity.py").read_text()))
-    listed = vendors / "__init__.py"
-    insert(listed, "    PERPLEXITY,\n", "    HERON,\n")
-    insert(
-        listed,
-        "from websearch_gateway.sandbox.vendors.hosted_engines",
-        "from websearch_gateway.sandbox.vendors.heron import HERON\n",
-    )
     faults = '    "heron": "no_search failed",\n'
     insert(package / "sandbox" / "__init__.py", '    "perplexity": ', faults)
     insert(copy / "docs" / "engines.md", "| `llm` |", "| `heron` | `HERON_API_KEY` | its own search | a mark |\n")

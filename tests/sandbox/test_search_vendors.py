@@ -25,6 +25,7 @@ PATHS = {
 BY_GET = ("brave", "google", "jina", "searxng")
 LINKUP = {"q": "sourdough bread", "depth": "standard", "outputType": "searchResults"}
 QUERY = "water harbour coffee time"
+HOSTS = [f"host{number}.example" for number in range(1_201)]
 
 
 async def ask(http: httpx2.AsyncClient, vendor: str, key: str = "", **asked: Any) -> httpx2.Response:
@@ -51,6 +52,8 @@ async def ask(http: httpx2.AsyncClient, vendor: str, key: str = "", **asked: Any
                 {"topic": "news", "country": "germany"},
                 {"time_range": "hour"},
                 {"start_date": "yesterday"},
+                {"include_domains": HOSTS[:301]},
+                {"exclude_domains": HOSTS[:151]},
             )
         ),
         *(
@@ -65,6 +68,8 @@ async def ask(http: httpx2.AsyncClient, vendor: str, key: str = "", **asked: Any
                 {"freshness": "ph"},
                 {"freshness": "2025-13-01to2025-13-02"},
                 {"safesearch": "on"},
+                {"country": "KP"},
+                {"search_lang": "ja"},
             )
         ),
         *(
@@ -90,6 +95,8 @@ async def ask(http: httpx2.AsyncClient, vendor: str, key: str = "", **asked: Any
                 {"includeDomains": ["a.example"], "excludeDomains": ["b.example"]},
                 {"startPublishedDate": "soon"},
                 {"type": "slow"},
+                {"includeDomains": HOSTS},
+                {"endPublishedDate": "soon"},
             )
         ),
         *(
@@ -100,12 +107,15 @@ async def ask(http: httpx2.AsyncClient, vendor: str, key: str = "", **asked: Any
                 {"includeDomains": ["a.example"], "excludeDomains": ["b.example"]},
                 {"tbs": "qdr:decade"},
                 {"sources": [{"type": "maps"}]},
+                {"timeout": 300_001},
             )
         ),
         ("linkup", 400, {"q": "x", "depth": "standard"}),
         ("linkup", 400, LINKUP | {"fromDate": "last week"}),
         ("linkup", 400, LINKUP | {"q": "zzyzxqua"}),
+        ("linkup", 400, LINKUP | {"maxResults": "all"}),
         ("jina", 400, {"q": "x", "num": 21}),
+        ("jina", 400, {"q": "x", "type": "maps"}),
         ("jina", 422, {"q": "zzyzxqua"}),
         *(
             ("perplexity", 400, {"query": "x"} | wrong)
@@ -113,12 +123,14 @@ async def ask(http: httpx2.AsyncClient, vendor: str, key: str = "", **asked: Any
                 {"max_results": 21},
                 {"search_domain_filter": ["a.example", "-b.example"]},
                 {"search_recency_filter": "decade"},
+                {"search_domain_filter": HOSTS[:21]},
+                {"search_language_filter": ["en"] * 21},
             )
         ),
         ("searxng", 403, {"q": "x", "format": "csv"}),
         *(
             ("searxng", 400, {"q": "x", "format": "json"} | wrong)
-            for wrong in ({"q": " "}, {"pageno": "0"}, {"pageno": "x"}, {"safesearch": "3"}, {"time_range": "hour"})
+            for wrong in ({"q": " "}, {"pageno": "0"}, {"pageno": "x"}, {"safesearch": "3"}, {"time_range": "dog"})
         ),
     ],
 )
@@ -198,6 +210,18 @@ async def test_a_result_has_its_date_and_its_text_as_the_vendor_writes_them(http
     read = {"limit": 2, "scrapeOptions": {"formats": ["markdown"]}}
     firecrawl = (await ask(http, "firecrawl", query="water time", **read)).json()
     assert (len(firecrawl["data"]["web"][0]["markdown"]) > 500, firecrawl["creditsUsed"]) == (True, 4)
+
+
+async def test_firecrawl_counts_ten_results_at_a_time_and_takes_every_source(http: httpx2.AsyncClient) -> None:
+    asked = {"query": QUERY, "limit": 15, "sources": [{"type": "web"}, {"type": "images"}]}
+    reply = (await ask(http, "firecrawl", **asked)).json()
+    assert (len(reply["data"]["web"]), reply["data"]["images"], reply["creditsUsed"]) == (15, [], 4)
+
+
+async def test_firecrawl_takes_hours_and_ranges_of_days(http: httpx2.AsyncClient) -> None:
+    ranges = {"qdr:h": 0, "cdr:1,cd_min:02/01/2025,cd_max:02/11/2025": 1}
+    for tbs, count in ranges.items():
+        assert len((await ask(http, "firecrawl", query="espresso", tbs=tbs)).json()["data"]["web"]) == count
 
 
 async def test_the_next_page_is_announced_and_another_one(http: httpx2.AsyncClient) -> None:

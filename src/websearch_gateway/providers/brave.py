@@ -26,10 +26,10 @@ MOST_WORDS = 50
 MOST_RESULTS = {"general": 20, "news": 50}
 LAST_OFFSET = 9
 # The two lists of https://api-dashboard.search.brave.com/app/documentation/web-search/codes; other codes give a 422.
-_COUNTRIES = (
+COUNTRIES = (
     "AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB GR HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW US ZA"
 )
-_LANGUAGES = (
+LANGUAGES = (
     "ar bg bn ca cs da de el en es et eu fi fr gl gu he hi hr hu is it jp kn ko lt lv ml mr ms nb nl pa pl pt-pt ro ru "
     "sk sl sr sv ta te th tr uk vi zh-hans"
 )
@@ -70,7 +70,7 @@ class Brave(SharedProvider):
             count=str(min(query.max_results, MOST_RESULTS[query.topic])),
             freshness=f"p{freshness[0]}" if freshness else None,
             country=self.region(query),
-            search_lang=language if language in _LANGUAGES.split() else None,
+            search_lang=language if language in LANGUAGES.split() else None,
             safesearch=query.safe_search,
             offset=str(page - 1) if page > 1 else None,
         )
@@ -116,7 +116,7 @@ class Brave(SharedProvider):
         return None
 
     def region(self, query: SearchQuery) -> str | None:
-        return query.region if query.region in _COUNTRIES.split() else None
+        return query.region if query.region in COUNTRIES.split() else None
 
     def sends_domains(self, query: SearchQuery) -> bool:
         return with_sites(query) != query.text

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from websearch_gateway.sandbox import key_of
-from websearch_gateway.sandbox.vendor import (
+from websearch_gateway.sandbox.vendors import (
     Found,
     Vendor,
     VendorRefusal,

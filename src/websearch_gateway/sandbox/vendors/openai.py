@@ -26,7 +26,7 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox import OPENAI_KEY
 from websearch_gateway.sandbox.small_web import Match, best_sentences, terms
-from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, bearer, clock, fault_of, found, json_object
+from websearch_gateway.sandbox.vendors import Vendor, VendorRefusal, bearer, clock, fault_of, found, json_object
 
 _SEARCH_TOKENS = 8000
 _SOURCES = "web_search_call.action.sources"

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox import key_of
-from websearch_gateway.sandbox.vendor import Vendor, bearer, fault_of, found, posted, research, within_domains, worded
+from websearch_gateway.sandbox.vendors import Vendor, bearer, fault_of, found, posted, research, within_domains, worded
 
 _MODELS = ("perplexity/sonar",)
 _FIRST_ID = 11
@@ -71,6 +71,7 @@ async def _search(request: Request) -> JSONResponse:
         or number not in range(1, 21)
         or len(domains) > 20
         or len(denied) not in (0, len(domains))
+        or len(body.get("search_language_filter", [])) > 20
         or period not in (None, "hour", *_DAYS)
     ):
         raise refusal(400)
