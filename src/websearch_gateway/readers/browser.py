@@ -125,24 +125,24 @@ class Browser:
             if not self._users:
                 self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire)
 
-    async def _open_context(self, program: str) -> BrowserContext:
+    async def _open_context(self, program: str, *, again: bool = True) -> BrowserContext:
         from playwright.async_api import Error
 
-        running = self._browser(program)
-        try:
-            return await _new_context(running)
-        except Error:  # the browser has died since its last page
-            if running is self._running:
-                self._retire()
-            return await _new_context(self._browser(program))
-
-    def _browser(self, program: str) -> asyncio.Task[Running]:
-        """The task that starts the browser: the current one, or a new one if there is none or it failed."""
         if self._running and self._running.done() and self._running.exception():
             self._retire()
-        if self._running is None:
-            self._running = asyncio.create_task(self._start(program))
-        return self._running
+        running = self._running = self._running or asyncio.create_task(self._start(program))
+        try:
+            # Shielded: a caller that stops waiting must not cancel the start for the others.
+            browser = (await asyncio.shield(running)).browser
+            return await browser.new_context(
+                service_workers="block", accept_downloads=False, viewport={"width": 1280, "height": 800}
+            )
+        except Error:  # the browser has died since its last page
+            if not again:
+                raise
+            if running is self._running:
+                self._retire()
+            return await self._open_context(program, again=False)
 
     async def _start(self, program: str) -> Running:
         for attempt in range(1 + self._retries):
@@ -167,14 +167,6 @@ class Browser:
 
 def _without_browser(message: str) -> SearchFetchError:
     return SearchFetchError(message, details={"reason": "javascript"})
-
-
-async def _new_context(running: asyncio.Task[Running]) -> BrowserContext:
-    # Shielded: a caller that stops waiting must not cancel the start for the others.
-    browser = (await asyncio.shield(running)).browser
-    return await browser.new_context(
-        service_workers="block", accept_downloads=False, viewport={"width": 1280, "height": 800}
-    )
 
 
 async def _close(context: BrowserContext) -> None:
@@ -235,26 +227,22 @@ class Rendering:
             SearchFetchError: the resulting document is too large.
             playwright.async_api.Error: the page or the browser crashed.
         """
+        own, fragment = self._document.final_url, urlsplit(self._document.url).fragment
         try:
-            return await self._render(context)
+            await context.route("**/*", self._intercept)
+            await context.route_web_socket("**/*", lambda _: None)  # a routed socket reaches no server by itself
+            page = await context.new_page()
+            session = await context.new_cdp_session(page)
+            # Some pages route by the fragment after `#`.
+            await page.goto(f"{own}#{fragment}" if fragment else own, wait_until="commit", timeout=0)
+            await self._settle(session)
+            html: str | None = await _evaluate(session, _SNAPSHOT % MAX_PAGE_BYTES)
         finally:
             for answer in self._answers:
                 answer.cancel()
-
-    async def _render(self, context: BrowserContext) -> Fetched:
-        await context.route("**/*", self._intercept)
-        await context.route_web_socket("**/*", lambda _: None)  # a routed socket reaches no server by itself
-        page = await context.new_page()
-        session = await context.new_cdp_session(page)
-        # Some pages route by the fragment after `#`.
-        fragment = urlsplit(self._document.url).fragment
-        address = f"{self._document.final_url}#{fragment}" if fragment else self._document.final_url
-        await page.goto(address, wait_until="commit", timeout=0)
-        await self._settle(session)
-        html: str | None = await _evaluate(session, _SNAPSHOT % MAX_PAGE_BYTES)
         if html is None:
             raise SearchFetchError("The page is too large once its scripts have run.", details={"reason": "too_large"})
-        url, own = urldefrag(page.url).url, self._document.final_url
+        url = urldefrag(page.url).url
         return _as_html(self._document, url if url.startswith(("http://", "https://")) else own, html)
 
     async def _settle(self, session: CDPSession) -> None:
@@ -278,7 +266,7 @@ class Rendering:
         from playwright.async_api import Error
 
         with suppress(Error):  # the page is closed
-            reply = await self._reply(route.request) if self._is_served(route.request) else None
+            reply = await self._reply(route.request)
             if reply is None:
                 await route.abort("aborted")  # after this error of a navigation the page stays as it is
             else:
@@ -287,10 +275,16 @@ class Rendering:
 
     async def _reply(self, request: Request) -> tuple[int, dict[str, str], bytes] | None:
         """Status, headers and body for a request; None to abort it."""
+        self._requests += 1
+        if request.method != "GET" or request.resource_type not in _SERVED_TYPES or self._requests > MAX_REQUESTS:
+            return None
         navigates = request.is_navigation_request()
+        # The content of a frame is not text of this page. A navigation without a known frame opens a window.
+        if navigates and request.frame.parent_frame is not None:
+            return None
         try:
             async with self._gate:
-                reply = await self._fetch(request)
+                reply = await self._fetch(request, navigates=navigates)
         except SearchError as error:
             status = error.details.get("status")
             return (status, {}, b"") if status and not navigates else None
@@ -299,18 +293,11 @@ class Rendering:
         headers = {name: value for name, value in reply.headers.items() if _REPLY_HEADERS.fullmatch(name)}
         return reply.status, headers, reply.body
 
-    def _is_served(self, request: Request) -> bool:
-        self._requests += 1
-        if request.method != "GET" or request.resource_type not in _SERVED_TYPES or self._requests > MAX_REQUESTS:
-            return False
-        # The content of a frame is not text of this page. A navigation without a known frame opens a window.
-        return not request.is_navigation_request() or request.frame.parent_frame is None
-
-    async def _fetch(self, request: Request) -> Fetched:
-        if request.is_navigation_request() and urldefrag(request.url).url == self._document.final_url:
+    async def _fetch(self, request: Request, *, navigates: bool) -> Fetched:
+        if navigates and urldefrag(request.url).url == self._document.final_url:
             return self._document
         deadline = self._deadline
-        if not request.is_navigation_request():
+        if not navigates:
             deadline = replace(deadline, check_redirect=None)
         elif deadline.check_redirect is not None:
             await deadline.check_redirect(request.url)

@@ -9,7 +9,7 @@ import pytest
 
 from websearch_gateway.models import Deadline
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.sites import LONGEST_PAUSE_SECONDS, PAUSE_SECONDS, DocumentRate
+from websearch_gateway.readers.sites import LONGEST_PAUSE_SECONDS, PAUSE_SECONDS
 from websearch_gateway.readers.sites.wikipedia import ANONYMOUS, WITH_CONTACT, Wikipedia
 
 
@@ -49,7 +49,7 @@ async def test_a_missing_page_causes_no_pause(bench: Any, case: Any) -> None:
     reader = bench.reader(case)
     await reader.read(case.url, soon())
     bench.play(case)
-    bench.clock.now += bench.source(case).pace.seconds if bench.source(case).pace else 0
+    bench.clock.now += (bench.source(case).pace or (0, 0))[1]
     assert (await reader.read(case.url, soon())).title == case.title
 
 
@@ -113,7 +113,7 @@ async def test_arxiv_is_called_at_most_once_in_three_seconds(bench: Any, cases: 
 
 @pytest.mark.parametrize(("pace", "documents"), [(ANONYMOUS, 10), (WITH_CONTACT, 200)])
 async def test_wikipedia_is_called_at_the_rate_for_user_agents_with_or_without_a_contact(
-    bench: Any, cases: Any, pace: DocumentRate, documents: int
+    bench: Any, cases: Any, pace: tuple[int, float], documents: int
 ) -> None:
     """Wikimedia's limits of 2026 for a user agent without and with a contact."""
     case = cases["wikipedia"]

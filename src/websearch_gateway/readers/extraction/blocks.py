@@ -11,8 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from importlib import resources
+from operator import or_
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -67,13 +68,13 @@ class Outline:
 
 
 class _Walk:
-    """Builds an outline during a walk over the elements. `links` and `verbatim` count the open `<a>` and `<pre>`."""
+    """Builds an outline during a walk over the elements. `links` and `verbatim` count the open `<a>` and `<pre>`;
+    `pictures` stand before a run, which takes their alternative texts."""
 
     def __init__(self) -> None:
         self.outline = Outline()
         self.path: list[int] = []
-        self.links = 0
-        self.verbatim = 0
+        self.links = self.verbatim = 0
         self.run: Block | None = None
         self.pieces: list[str] = []
         self.pictures: list[Slot] = []
@@ -99,10 +100,6 @@ class _Walk:
             picture.attrib.pop("alt", None)
         self.pictures = []
 
-    def picture(self, element: Any) -> None:
-        """Add the alternative text of a picture to the text around it; ignore a picture without one."""
-        (self.pictures if self.run is None else self.run.slots).append((element, "alt"))
-
     def start(self, element: Any) -> None:
         tag = element.tag
         if self.verbatim or tag in INLINE:
@@ -111,7 +108,7 @@ class _Walk:
                 if self.run is not None:
                     self.run.links += 1
             elif tag == "img":
-                self.picture(element)
+                (self.pictures if self.run is None else self.run.slots).append((element, "alt"))
             elif tag == "br" and self.run is not None:
                 self.pieces.append("\n")
         else:
@@ -206,12 +203,9 @@ _SHARE, _REPLIES, _RELATED = (
 
 _FIRST_WORDS = 40
 _DEEPEST = 64
-_BREAK = 12.0
-"""The number of words that a block without prose subtracts from a run of prose."""
-_TITLED = 0.6
-"""The least share of a heading's words that are in the title if it is the heading of the page."""
-_SMALL = 0.3
-"""An element with less than this share of the page's words may be a box after the text."""
+_BREAK = 12.0  # the number of words that a block without prose subtracts from a run of prose
+_TITLED = 0.6  # the least share of a heading's words that are in the title if it is the heading of the page
+_SMALL = 0.3  # an element with less than this share of the page's words may be a box after the text
 _LABEL_WORDS = 12
 _NEVER = 999
 
@@ -343,11 +337,7 @@ def _times(keys: Sequence[Any], np: Any) -> Any:
 
 @lru_cache(maxsize=5_000)
 def _name_bits(names: str) -> int:
-    """The bits of what the names of an element tell, which are separated by blanks."""
-    bits = 0
-    for name in names.lower().split():
-        bits |= _bits_of(name)
-    return bits
+    return reduce(or_, map(_bits_of, names.lower().split()), 0)
 
 
 @lru_cache(maxsize=20_000)
@@ -506,21 +496,8 @@ def _candidate(page: Measures) -> dict[str, Any]:
     }
 
 
-def likelihoods(page: Measures) -> Floats:
-    """How likely each block belongs to the main text, from 0 to 1."""
-    return load("block_filter_alone").probabilities(page.columns, len(page.words))
-
-
-def reconsidered(page: Measures, alone: Floats, found: Floats) -> Floats:
-    """The likelihoods in the light of those of other blocks, and of another extractor's choice, as `later_columns`."""
-    return load("block_filter").probabilities(later_columns(page, alone, found), len(page.words))
-
-
-_LIKELY = 0.6
-"""The likelihood from which on a block is taken for a part of the text."""
-
-_CHOSEN = 0.5
-"""The share of a block from which on it counts as chosen by the other extractor."""
+_LIKELY, _CHOSEN = 0.6, 0.5
+"""From which likelihood on a block is taken for text, and from which share on for chosen by the other extractor."""
 
 SENTENCE, LINE = 8, 5
 """The least number of words of a block that says where the text begins and ends, by its likelihood or that choice."""
@@ -572,6 +549,16 @@ def _distances(marked: Any, np: Any) -> tuple[Ints, Ints]:
     return np.minimum(99, where - before), np.minimum(99, after - where)
 
 
+def likelihoods(page: Measures) -> Floats:
+    """How likely each block belongs to the main text, from 0 to 1."""
+    return load("block_filter_alone").probabilities(page.columns, len(page.words))
+
+
+def reconsidered(page: Measures, alone: Floats, found: Floats) -> Floats:
+    """The likelihoods in the light of those of other blocks, and of another extractor's choice, as `later_columns`."""
+    return load("block_filter").probabilities(later_columns(page, alone, found), len(page.words))
+
+
 MOST_LEAVES = 16
 _AT_ONCE = 100
 """Rows per batch, so that intermediate tables fit into the processor's cache."""
@@ -581,9 +568,9 @@ _AT_ONCE = 100
 class Trees:
     """All trees side by side, as `tools/train_block_filter.py` writes them.
 
-    Evaluates all nodes of all trees at once instead of walking down each tree: the leaves of a tree are the bits of a
-    number, each node whose value is above the threshold excludes the leaves on its left, and the result is the first
-    remaining leaf (Lucchese et al., "QuickScorer", 2015).
+    All nodes are evaluated at once: the leaves of a tree are the bits of a number, each node whose value is above the
+    threshold excludes the leaves on its left, and the result is the first remaining leaf (Lucchese et al.,
+    "QuickScorer", 2015).
 
     Attributes:
         features: the names of the columns, in order.
@@ -604,22 +591,17 @@ class Trees:
         """The probability of each block, from 0 to 1, given its features by name."""
         import numpy as np
 
+        # Each value of a feature is beside those of the other blocks: that is three times as fast as a row per block.
         table = np.empty((len(self.features), blocks), np.float32)
         for row, name in zip(table, self.features, strict=True):
             row[:] = columns[name]
-        scores = [self._scores(table[:, start : start + _AT_ONCE]) for start in range(0, blocks, _AT_ONCE)]
-        likely: Floats = 1 / (1 + np.exp(-np.concatenate([np.zeros(0), *scores])))
+        scores, trees = np.empty(blocks), np.arange(len(self.value))[:, None]
+        for part in (slice(start, start + _AT_ONCE) for start in range(0, blocks, _AT_ONCE)):
+            above = table[:, part][self.feature] > self.threshold[:, :, None]
+            ruled_out = np.bitwise_or.reduce(np.where(above, self.left[:, :, None], np.uint16(0)), axis=1)
+            scores[part] = self.value[trees, self.first[~ruled_out]].sum(axis=0)
+        likely: Floats = 1 / (1 + np.exp(-scores))
         return likely
-
-    def _scores(self, table: Floats) -> Floats:
-        import numpy as np
-
-        # Each value of a feature is beside those of the other blocks: that is three times as fast as a row per block.
-        above = table[self.feature] > self.threshold[:, :, None]
-        ruled_out = np.bitwise_or.reduce(np.where(above, self.left[:, :, None], np.uint16(0)), axis=1)
-        leaves = self.first[~ruled_out]
-        scores: Floats = self.value[np.arange(len(self.value))[:, None], leaves].sum(axis=0)
-        return scores
 
 
 @lru_cache

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import dropwhile, islice, takewhile
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urldefrag, urljoin
 
@@ -217,12 +217,9 @@ def warm_up() -> None:
     extract("<html><body><article><p>A page.</p></article></body></html>", "https://example.com/", None)
 
 
-_LOWEST, _HIGHEST = 0.15, 0.6
-"""The bounds of `threshold`."""
-_MOST = 0.5
-"""The least share of words that are kept in an element that is kept as a whole."""
-_FOLLOWS = 0.05
-"""A table after kept text is kept if one of its blocks is more likely than this."""
+_LOWEST, _HIGHEST = 0.15, 0.6  # the bounds of `threshold`
+_MOST = 0.5  # the least share of words that are kept in an element that is kept as a whole
+_FOLLOWS = 0.05  # a table after kept text is kept if one of its blocks is more likely than this
 _WHOLE = frozenset(("ul", "ol", "dl", "table", "tr"))
 _MAIN_IDS = frozenset(("main-content", "page-content", "apicontent"))
 _ASIDE = [blocks.TAG_NUMBER[tag] for tag in ("nav", "aside", "footer")]
@@ -259,10 +256,9 @@ def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False) -> Mask
     keep: Mask = likely >= threshold(words, likely)
     _keep_by_markup(outline, keep)
     tables = {one.element: render.is_data(one.element) for one in outline.containers if one.tag == "table"}
-    for container in outline.containers:
+    for container in (one for one in outline.containers if one.tag in _WHOLE and one.start < one.end):
         _keep_whole(container, tables, words, likely, keep)
-    tags = [outline.containers[block.place].tag for block in outline.blocks]
-    _keep_code_and_headings(tags, likely, keep)
+    _keep_code_and_headings([outline.containers[block.place].tag for block in outline.blocks], likely, keep)
     _keep_reference(measures, likely, keep, is_docs=is_docs)
     if is_docs:
         code = measures.tags == blocks.TAG_NUMBER["pre"]
@@ -299,8 +295,6 @@ def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats,
     `tables` says for each table whether it holds data.
     """
     tag = container.tag
-    if tag not in _WHOLE or container.start == container.end:
-        return
     around = container.element if tag == "table" else next(container.element.iterancestors("table"), None)
     if tag in ("table", "tr") and not tables.get(around, False):
         return
@@ -388,15 +382,14 @@ def _mains(outline: Outline, kept: Floats) -> list[Container]:
 
 def _all_sections(outline: Outline, inner: Container) -> Container:
     """The outermost of the sections in each other around an element: a long one may hold nearly all text of a page."""
-    line = [inner]
-    while line[-1] is not outline.containers[0]:
-        line.append(outline.containers[line[-1].parent])
-    sections = list(takewhile(_is_section, dropwhile(lambda one: not _is_section(one), line)))
-    return sections[-1] if sections else inner
-
-
-def _is_section(container: Container) -> bool:
-    return container.tag == "section" or "section" in container.element.get("class", "").split()
+    place, found = inner, None
+    while True:
+        is_section = place.tag == "section" or "section" in _classes(place.element)
+        if is_section:
+            found = place
+        if (found and not is_section) or place is outline.containers[0]:
+            return found or inner
+        place = outline.containers[place.parent]
 
 
 def _is_main(container: Container) -> bool:
@@ -517,19 +510,15 @@ def _cleaned(read: CrawledPage, url: str) -> CrawledPage:
     """The page with sanitised text, and its anchors moved to the new places of their lines."""
     title, _ = strip_invisible_characters(read.title)
     markdown, _ = without_live_parts(read.markdown, url)
-    anchors = read.anchors if markdown == read.markdown else tuple(_moved(read, markdown))
-    return replace(read, title=title, markdown=markdown, anchors=anchors)
-
-
-def _moved(read: CrawledPage, markdown: str) -> Iterator[tuple[int, str]]:
-    at = 0
-    for offset, anchor in read.anchors:
+    anchors, at = list(read.anchors) if markdown == read.markdown else [], 0
+    for offset, anchor in read.anchors if markdown != read.markdown else ():
         end = read.markdown.find("\n", offset)
         line = read.markdown[offset : end if end >= 0 else None]
         found = markdown.find(line, at, at + _FARTHEST) if line else -1
         if found >= 0:
             at = found
-            yield found, anchor
+            anchors.append((found, anchor))
+    return replace(read, title=title, markdown=markdown, anchors=tuple(anchors))
 
 
 def _refreshes(root: Any, base: str) -> Iterator[str]:

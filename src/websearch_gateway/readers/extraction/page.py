@@ -34,8 +34,7 @@ _MOST_BUILDERS = 20
 _TOPIC = re.compile(r"/t/(?:[^/]*[^/\d][^/]*/)?(\d+)(?:/|$)")
 _MOST_POSTS = 200
 POST, AROUND_A_POST = "userContent", "ItemComment"
-"""The classes of the text of a post in Vanilla and of what is around it; `unfold_topic` gives them to those of
-Discourse."""
+"""Vanilla's classes of the text of a post and of what is around it; `unfold_topic` gives them to posts of Discourse."""
 _POST = f'<div class="{AROUND_A_POST}"><div class="{POST}"><p>{{author}}</p><div>{{markup}}</div></div></div>'
 
 FROM_DATA = "The posts come from data that the page holds for its scripts; nobody sees them without scripts."
@@ -98,7 +97,12 @@ def unfold_topic(root: Any, url: str) -> tuple[str, ...]:
     is_discourse = root.xpath("boolean(//meta[@name = 'generator' and starts-with(@content, 'Discourse')])")
     if holder is None or body is None or not is_discourse:
         return ()
-    told = _preloaded_posts(holder.get("data-preloaded"), f"topic_{topic[1]}")
+    try:
+        posts = json.loads(json.loads(holder.get("data-preloaded"))[f"topic_{topic[1]}"])["post_stream"]["posts"]
+        pairs = [(post.get("username"), post.get("cooked")) for post in posts if isinstance(post, dict)]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return ()
+    told = [(author, markup) for author, markup in pairs if isinstance(author, str) and isinstance(markup, str)]
     parsed = (parse(_POST.format(author=escape(author), markup=markup)) for author, markup in told[:_MOST_POSTS])
     posts = [post for one in parsed if one is not None for post in one.findall("body/*")]
     markups = [one for post in posts for one in post.xpath("self::*[div/@class = $post]/div/div", post=POST)]
@@ -111,16 +115,6 @@ def unfold_topic(root: Any, url: str) -> tuple[str, ...]:
 
 def _flat(element: Any) -> str:
     return " ".join("".join(element.itertext()).split())
-
-
-def _preloaded_posts(preloaded: str, topic: str) -> list[tuple[str, str]]:
-    """The author and the HTML of each post; none if the JSON is not that of the topic."""
-    try:
-        posts = json.loads(json.loads(preloaded)[topic])["post_stream"]["posts"]
-        told = [(post.get("username"), post.get("cooked")) for post in posts if isinstance(post, dict)]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return []
-    return [(author, text) for author, text in told if isinstance(author, str) and isinstance(text, str)]
 
 
 def cut_elements(root: Any, most: int = MOST_ELEMENTS) -> bool:
@@ -164,15 +158,11 @@ def strip_shortcodes(root: Any) -> None:
     shortcode = re.compile(rf"\[/?(?:{'|'.join(builders)})_\w[^\[\]]*\]")
     code = 0
     for event, element in etree.iterwalk(root, events=("start", "end")):
-        is_code = element.tag in ("pre", "code")
-        if event == "start":
-            code += is_code
-            if not code and element.text and "]" in element.text:
-                element.text = shortcode.sub(" ", element.text)
-        else:
-            code -= is_code
-            if not code and element.tail and "]" in element.tail:
-                element.tail = shortcode.sub(" ", element.tail)
+        slot, step = ("text", 1) if event == "start" else ("tail", -1)
+        code += step * (element.tag in ("pre", "code"))
+        text = getattr(element, slot)
+        if not code and text and "]" in text:
+            setattr(element, slot, shortcode.sub(" ", text))
 
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•:»]\s+|\s*\|\s*")
@@ -237,14 +227,11 @@ def _without_site(title: str, site: str, headings: list[str]) -> str:
 def _is_part(heading: str, title: str) -> bool:
     """Whether a title is the heading and, before or after a separator, something else."""
     folded, whole = heading.casefold(), title.casefold()
-    if len(folded) > len(whole):
-        return False
-    parts = [folded in (part.casefold() for part in _SEPARATOR.split(title))]
-    if whole.startswith(folded):
-        parts.append(bool(_SEPARATOR.match(title, len(heading))))
-    if whole.endswith(folded):  # JSDoc: Class: Table
-        parts.append(title[: -len(heading)].rstrip().endswith(":"))
-    return any(parts)
+    return (
+        folded in (part.casefold() for part in _SEPARATOR.split(title))
+        or (whole.startswith(folded) and _SEPARATOR.match(title, len(heading)) is not None)
+        or (whole.endswith(folded) and title[: -len(heading)].rstrip().endswith(":"))  # JSDoc: Class: Table
+    )
 
 
 _ARTICLES = frozenset(
@@ -350,7 +337,7 @@ def _is_furniture(element: Any, kind: str) -> bool:
     if tag in ("html", "body", "main"):
         return False
     if tag == "button":
-        return _short_text(element).strip().casefold() in _ACTIONS
+        return _short_text(element).casefold() in _ACTIONS
     if kind == "numbers" or element.get("data-nosnippet") is not None:
         return all(part.isdecimal() for text in element.itertext() for part in text.split())
     if _UNSELECTABLE.search(element.get("style", "")):
@@ -359,7 +346,7 @@ def _is_furniture(element: Any, kind: str) -> bool:
         return next(element.iter("pre", "p"), None) is None
     if kind == "language" and tag == "span":  # VitePress writes the language beside the code
         return element.getnext() is not None and element.getnext().tag == "pre"
-    return kind == "furniture" or (kind == "source" and tag == "a" and _short_text(element).strip() == "Source")
+    return kind == "furniture" or (kind == "source" and tag == "a" and _short_text(element) == "Source")
 
 
 def _short_text(element: Any) -> str:
@@ -368,7 +355,7 @@ def _short_text(element: Any) -> str:
         text += piece
         if len(text) > _MOST_LABEL:
             break
-    return text
+    return text.strip()
 
 
 def _remove(element: Any) -> None:

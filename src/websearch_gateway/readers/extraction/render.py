@@ -21,14 +21,13 @@ _IN_LIST = re.compile(r"(?:[-*+]|\d+\.) ")
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~", "strike": "~~"}
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+# Padding a table of one wide row and many short ones would square its size; above this limit its rows stay short.
 _MOST_PADDED_CELLS = 500_000
-"""Padding a table of one wide row and many short ones would square its size; above this limit its rows stay short."""
-_MOST_LINKED = 50
-"""A link around more blocks than this is left out."""
+_MOST_LINKED = 50  # a link around more blocks is left out
+# Elements whose Markdown has a mark or an indent, so that each rewrites all text in it. One inside of more than
+# _DEEPEST gets no mark: the work would be quadratic in the depth.
 _MARKED = frozenset(("li", "blockquote", "dt", *_HEADINGS))
-"""Elements whose Markdown has a mark or an indent, so that each rewrites all text in it."""
 _DEEPEST = 20
-"""An element inside more of those than this gets no mark: the work would be quadratic in the depth."""
 _PERMALINKS = frozenset(["¶", "#", "§", "🔗", "◆", "\uf0c1", "\u200b"])  # the last one is Docusaurus's
 
 
@@ -72,7 +71,7 @@ def _marked_markdown(root: Any, base: str, bullet: str = "-") -> str:
             writer.tail(element)
         else:
             writer.end(element)
-    return writer.result()
+    return "\n\n".join(writer.closed(writer.frames[0])).strip()
 
 
 class _Writer:
@@ -84,20 +83,15 @@ class _Writer:
         self.frames: list[_Frame] = [_Frame(None)]
         self.depth = 0
 
-    def result(self) -> str:
-        return "\n\n".join(self._closed(self.frames[0])).strip()
-
     def start(self, element: Any) -> bool:
         """Open an element. Returns whether to walk its children: code, tables and the like are written as a whole."""
         tag = element.tag
         if tag in INLINE:
             return self._start_inline(element, tag)
         self._flush()
-        if tag == "pre":
-            self._block(fence(element))
-            return False
-        if tag == "table" and is_data(element):
-            self._block(table(element, self.base))
+        if tag == "pre" or (tag == "table" and is_data(element)):
+            whole = fence(element) if tag == "pre" else table(element, self.base)
+            self.frames[-1].blocks += [whole] if whole else []
             return False
         self.depth += tag in _MARKED
         self._open(element)
@@ -142,10 +136,6 @@ class _Writer:
     def _inline(self, text: str) -> None:
         self.frames[-1].inline.append(text)
 
-    def _block(self, text: str) -> None:
-        if text:
-            self.frames[-1].blocks.append(text)
-
     def _take(self, blocks: list[str]) -> None:
         """Move blocks to the open element, if possible without a copy: many elements may surround many blocks."""
         parent = self.frames[-1]
@@ -166,7 +156,7 @@ class _Writer:
             frame.blocks.append(paragraph)
         frame.inline.clear()
 
-    def _closed(self, frame: _Frame) -> list[str]:
+    def closed(self, frame: _Frame) -> list[str]:
         if frame.inline and (paragraph := as_paragraph("".join(frame.inline))):
             frame.blocks.append(paragraph)
         return frame.blocks
@@ -203,7 +193,7 @@ class _Writer:
         return f"{before}{inner}{after}"
 
     def _wrapped(self, frame: _Frame) -> list[str]:
-        tag, blocks = frame.element.tag, self._closed(frame)
+        tag, blocks = frame.element.tag, self.closed(frame)
         if not blocks or (tag in _MARKED and self.depth > _DEEPEST):
             return blocks
         if tag in _HEADINGS:
@@ -306,7 +296,6 @@ def escaped(text: str) -> str:
 
 
 def _collapsed(text: str) -> str:
-    """`text` with one blank for each run of white space."""
     return text if text.isprintable() and "  " not in text else _SPACE.sub(" ", text)
 
 
@@ -395,10 +384,8 @@ Anchors = tuple[tuple[int, str], ...]
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 _MARK = re.compile(f"{_OPEN}([^\\s{_OPEN}{_CLOSE}]{{1,200}}){_CLOSE}")
 _USABLE = re.compile(f"[^\\s{_OPEN}{_CLOSE}]{{1,200}}")
-_ANCHORS_DEEPEST = 6
-"""DocBook puts four elements between a heading and the section with its id; no generator needs more than this."""
-_NEAR = 8
-"""The most elements around a heading to look at: a hostile page may have thousands."""
+_ANCHORS_DEEPEST = 6  # DocBook puts four elements between a heading and the section with its id
+_NEAR = 8  # elements around a heading: a hostile page may have thousands
 
 
 def marked(line: str, element: Any) -> str:

@@ -71,8 +71,7 @@ class HtmlReader:
         fetched = await self._fetch(url, deadline, known)
         if known and fetched.status == NOT_MODIFIED:
             return known
-        kind = kind_of(fetched)
-        warnings: tuple[str, ...] = ()
+        kind, warnings = kind_of(fetched), tuple[str, ...]()
         page = await self._converted(kind, fetched, deadline)
         if kind == "html" and self._renderer and has_little_text(page.markdown):
             arguments = (fetched.body, fetched.final_url, fetched.charset)
@@ -180,9 +179,8 @@ def has_little_text(markdown: str) -> bool:
 def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     """Whether the text of a page comes from its scripts.
 
-    It has scripts, hardly any text outside them, and one of: almost no text at all, an empty mount point of a
-    framework, or a request to enable scripts. A page whose text is all in menus, headers and footers has an empty mount
-    point too, or says that it is loading.
+    It has scripts, hardly any text outside them, and almost no text at all, an empty mount point of a framework, or a
+    request to enable scripts. A page of menus, headers and footers has an empty mount point too, or says that it loads.
     """
     from lxml import etree
 
@@ -197,24 +195,20 @@ def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     size = _text_chars(root)
     found = (one for one in root.iter("*") if "-" in one.tag or _ROOT_IDS.fullmatch(one.get("id", "")))
-    mounts = [one for one in islice(found, _MOST_MOUNTS) if one.tag != "body"]
-    named = [mount for mount in mounts if "-" not in mount.tag and _is_empty(mount)]
+    mounts = [one for one in islice(found, _MOST_MOUNTS) if one.tag != "body" and _text_chars(one) < _ALMOST_NO_TEXT]
+    is_named = any("-" not in mount.tag for mount in mounts)
     if size < LITTLE_TEXT:
         # A short page with a widget of its own; the header of an app is no such page.
         has_title = any(_text_chars(heading) for heading in root.xpath("//main//h1 | //article//h1"))
-        return size < _ALMOST_NO_TEXT or asks or bool(named) or (not has_title and any(map(_is_empty, mounts)))
+        return size < _ALMOST_NO_TEXT or asks or is_named or (not has_title and bool(mounts))
     etree.strip_elements(root, *_FRAME, with_tail=False)
     size = _text_chars(root)
     waits = size < _ALMOST_NO_TEXT and any(map(_LOADING.fullmatch, root.itertext()))
-    return size < LITTLE_TEXT and (bool(named) or waits)
+    return size < LITTLE_TEXT and (is_named or waits)
 
 
 def _text_chars(element: Any) -> int:
     return sum(len(" ".join(text.split())) for text in element.itertext())
-
-
-def _is_empty(element: Any) -> bool:
-    return _text_chars(element) < _ALMOST_NO_TEXT
 
 
 KEPT_SECONDS = 3600.0
@@ -286,26 +280,19 @@ class RobotsFetcher:
             if failure := self._failures.get(url):
                 raise _forbidden(failure)
             try:
-                rules = await self._fetch_rules(url, deadline)
+                fetched = await self._fetcher.fetch(url, deadline, accept="text/plain,*/*;q=0.5")
+                text = decode(fetched.body[:MAX_RULES], fetched.charset)
+                rules = str(await self._workers.run(rules_for, text, PRODUCT, deadline=deadline))
             except SearchTimeoutError:
                 raise  # not cached: perhaps only our own deadline was short
             except SearchFetchError as error:
-                failure = f"The robots.txt of {host} cannot be fetched: {error.message}"
-                self._failures[url] = failure
-                raise _forbidden(failure) from error
+                if not 400 <= error.details.get("status", 0) < 500:
+                    failure = f"The robots.txt of {host} cannot be fetched: {error.message}"
+                    self._failures[url] = failure
+                    raise _forbidden(failure) from error
+                rules = ""
             self._rules[url] = rules
             return rules
-
-    async def _fetch_rules(self, url: str, deadline: Deadline) -> str:
-        try:
-            fetched = await self._fetcher.fetch(url, deadline, accept="text/plain,*/*;q=0.5")
-        except SearchFetchError as error:
-            if 400 <= error.details.get("status", 0) < 500:
-                return ""  # no rules
-            raise
-        text = decode(fetched.body[:MAX_RULES], fetched.charset)
-        rules: str = await self._workers.run(rules_for, text, PRODUCT, deadline=deadline)
-        return rules
 
 
 def _forbidden(message: str) -> SearchFetchError:

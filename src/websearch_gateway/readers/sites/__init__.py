@@ -35,14 +35,6 @@ class ApiRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentRate:
-    """At most this many documents within this many seconds."""
-
-    documents: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class Document:
     """The result of parsing the replies.
 
@@ -66,13 +58,13 @@ class Source(ABC):
         api: base URL of the API.
         name: its name in the table of readers.
         busy: HTTP statuses with which the API signals too many requests.
-        pace: how often the API may be called; None if there is no fixed limit.
+        pace: how many documents the API allows within how many seconds; None if there is no fixed limit.
     """
 
     api: str = ""
     name: str = ""
     busy: Sequence[int] = (403, 429, 503)
-    pace: DocumentRate | None = None
+    pace: tuple[int, float] | None = None
 
     @staticmethod
     @abstractmethod
@@ -218,10 +210,11 @@ class ApiReader:
         """Count one more document, or raise if the source's limit does not allow it now."""
         if (pace := self.source.pace) is None:
             return
-        while self._starts and self._starts[0] <= self._clock() - pace.seconds:
+        documents, seconds = pace
+        while self._starts and self._starts[0] <= self._clock() - seconds:
             self._starts.popleft()
-        if len(self._starts) >= pace.documents:
-            raise _paused(self._starts[0] + pace.seconds - self._clock())
+        if len(self._starts) >= documents:
+            raise _paused(self._starts[0] + seconds - self._clock())
         self._starts.append(self._clock())
 
     async def _ask(self, request: ApiRequest, deadline: Deadline) -> bytes | None:

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.formats.plain import parse_feed
-from websearch_gateway.readers.sites import ApiRequest, Document, DocumentRate, Source, section, segments
+from websearch_gateway.readers.sites import ApiRequest, Document, Source, section, segments
 
 # The old form contains the archive: hep-th/9901001.
 _ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z]{2,10}(?:-[a-z]{2,4})?(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?", re.ASCII)
-_PACE = DocumentRate(1, 3.0)
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class ArXiv(Source):
 
     api: str = "https://export.arxiv.org"
     name: str = "arxiv"
-    pace: DocumentRate | None = _PACE
+    pace: tuple[int, float] | None = (1, 3.0)
 
     @staticmethod
     def place(url: str) -> str | None:

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs
 
 from websearch_gateway.readers.formats.rendering import parse_html, tree_to_markdown
-from websearch_gateway.readers.sites import ApiRequest, Document, DocumentRate, Source, address, quoted, segments
+from websearch_gateway.readers.sites import ApiRequest, Document, Source, address, quoted, segments
 
-ANONYMOUS = DocumentRate(10, 60.0)
-WITH_CONTACT = DocumentRate(200, 60.0)
-"""The limit for user agents with a contact address."""
+ANONYMOUS, WITH_CONTACT = (10, 60.0), (200, 60.0)
+"""The pace of user agents without and with a contact address."""
 _HOST = re.compile(r"([a-z]{2,12}(?:-[a-z]{2,12}){0,2})(?:\.m)?\.wikipedia\.org")
 # Classes of elements that are not text of the article: navigation, references, notices.
 _ASIDE = (
@@ -33,7 +32,7 @@ class Wikipedia(Source):
 
     api: str = "https://{language}.wikipedia.org"
     name: str = "wikipedia"
-    pace: DocumentRate | None = ANONYMOUS
+    pace: tuple[int, float] | None = ANONYMOUS
 
     @staticmethod
     def place(url: str) -> tuple[str, str] | None:
