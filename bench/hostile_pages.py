@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from bench.table import Row
-from websearch_gateway.readers.extraction.extract import warm_up
+from websearch_gateway.readers.extraction import warm_up
 from websearch_gateway.readers.formats import CONVERTERS, Kind
 from websearch_gateway.readers.formats.rendering import cleaned
 

@@ -31,17 +31,19 @@ import numpy as np
 
 from bench.extract import Measured, holds, judged, report, structure
 from websearch_gateway.net.bodies import charset_of, decode
-from websearch_gateway.readers.extraction import blocks, page, render
-from websearch_gateway.readers.extraction.blocks import Measures, later_columns, words_of
-from websearch_gateway.readers.extraction.extract import (
+from websearch_gateway.readers.extraction import (
     Clean,
     blank,
+    blocks,
     chosen,
     clean,
     is_doubtful,
+    page,
+    render,
     second_opinion,
     without_extras,
 )
+from websearch_gateway.readers.extraction.blocks import Measures, later_columns, words_of
 
 FOLDS, SHORT, NEAR = 5, 5, 6
 PART = 0.9  # of the word triples of a block in a snippet that spans several blocks

@@ -9,7 +9,7 @@ import pytest
 from websearch_gateway.answers.draft import NumberedPassage, checked_draft, numbered_passages
 from websearch_gateway.answers.llm import messages
 from websearch_gateway.models import Hit, Page, SearchQuery, Source
-from websearch_gateway.readers.extraction.extract import extract
+from websearch_gateway.readers.extraction import extract
 from websearch_gateway.readers.formats.rendering import cleaned
 from websearch_gateway.text.numbers import utc_now
 

@@ -39,7 +39,7 @@ from websearch_gateway.ports import AnswerEngine, Embedder, HostedEngine, Layer,
 from websearch_gateway.providers import PROVIDERS, absent, advice, configured
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import Browser
-from websearch_gateway.readers.extraction.extract import warm_up
+from websearch_gateway.readers.extraction import warm_up
 from websearch_gateway.readers.formats import CONVERTERS, HEAVY, kind_of
 from websearch_gateway.readers.formats.html import RobotsFetcher
 from websearch_gateway.settings import Settings, index_variables
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from websearch_gateway.docs_index.models import BrowserUse, Document
     from websearch_gateway.docs_index.store.database import Turn
     from websearch_gateway.docs_index.store.docs import SqlDocs
-    from websearch_gateway.readers.extraction.extract import CrawledPage
+    from websearch_gateway.readers.extraction import CrawledPage
     from websearch_gateway.readers.formats.html import Renderer
 
 T = TypeVar("T")
@@ -387,7 +387,7 @@ class DocumentReading:
         *,
         only_links: bool = False,
     ) -> Document:
-        from websearch_gateway.readers.extraction.extract import crawled_html, crawled_text, followed_html
+        from websearch_gateway.readers.extraction import crawled_html, crawled_text, followed_html
 
         kind = kind_of(fetched)
         if kind != "html":
@@ -408,7 +408,7 @@ class DocumentReading:
     async def _rendered(
         self, fetched: Fetched, draft: Callable[[CrawledPage], Mapping[str, Any]], deadline: Deadline
     ) -> Document:
-        from websearch_gateway.readers.extraction.extract import crawled_html
+        from websearch_gateway.readers.extraction import crawled_html
 
         return await self._run(crawled_html, await self.renderer.render(fetched, deadline), draft, deadline)
 
@@ -422,7 +422,7 @@ class DocumentReading:
         heavy: bool = False,
     ) -> Document:
         from websearch_gateway.docs_index.models import ChunkDraft, Document, Symbol
-        from websearch_gateway.readers.extraction.extract import crawled
+        from websearch_gateway.readers.extraction import crawled
 
         arguments = (fetched.body, fetched.final_url, fetched.charset)
         page = await self.workers.run(crawled, read, draft, *arguments, deadline=deadline, heavy=heavy)

@@ -9,7 +9,7 @@ from websearch_gateway.docs_index.crawl.chunking import ENOUGH, MAX_TARGET_CHARS
 from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.models import ChunkDraft, PageDraft
 from websearch_gateway.docs_index.store.pages import prepared
-from websearch_gateway.readers.extraction.extract import CrawledPage
+from websearch_gateway.readers.extraction import CrawledPage
 from websearch_gateway.text.tokens import estimate_tokens
 
 WORDS = "Some words of a sentence that says little. "

@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from websearch_gateway.readers.extraction import blocks, page
-from websearch_gateway.readers.extraction.blocks import Measures, reconsidered
-from websearch_gateway.readers.extraction.extract import (
+from websearch_gateway.readers.extraction import (
     SECOND_OPINION_BLOCKS,
     SECOND_OPINION_DEPTH,
     TOO_LONG,
+    blocks,
     clean,
     extract,
     is_doubtful,
+    page,
     warm_up,
     without_extras,
 )
+from websearch_gateway.readers.extraction.blocks import Measures, reconsidered
 
 PAGE = """<html><head><title>A title</title>
 <meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>
@@ -150,7 +151,7 @@ def test_invisible_text_is_left_out_with_a_warning() -> None:
 
 def test_a_page_with_too_many_blocks_for_the_filter_is_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Navigation" not in extract(PAGE, "https://example.com/", None).markdown
-    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.MOST_JUDGED_BLOCKS", 3)
+    monkeypatch.setattr("websearch_gateway.readers.extraction.MOST_JUDGED_BLOCKS", 3)
     whole = extract(PAGE, "https://example.com/", None).markdown
     assert "Navigation" in whole
     assert "goes somewhere else" in whole

@@ -7,7 +7,7 @@ from html import escape
 
 import pytest
 
-from websearch_gateway.readers.extraction.extract import extract
+from websearch_gateway.readers.extraction import extract
 from websearch_gateway.readers.extraction.page import FROM_DATA
 
 POSTS = (

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from websearch_gateway.readers.extraction.extract import crawled_html
+from websearch_gateway.readers.extraction import crawled_html
 from websearch_gateway.text.markdown import code_blocks
 
 CODE = 'def spam(n: int) -> str:\n    if n > 1:\n        return "a" * n  # 1 < 2\n\n    return frob.egg(n)'

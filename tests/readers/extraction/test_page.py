@@ -2,8 +2,7 @@
 
 import pytest
 
-from websearch_gateway.readers.extraction import page
-from websearch_gateway.readers.extraction.extract import clean
+from websearch_gateway.readers.extraction import clean, page
 from websearch_gateway.readers.extraction.page import declared_kind
 
 TEXT = "<p>Text.</p>"

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
-from websearch_gateway.readers.extraction import page
-from websearch_gateway.readers.extraction.extract import extract
+from websearch_gateway.readers.extraction import extract, page
 from websearch_gateway.readers.extraction.render import to_markdown, with_anchors
 
 URL = "https://example.com/docs/page"

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from websearch_gateway.readers.extraction import blocks, page
+from websearch_gateway.readers.extraction import blank, blocks, chosen, page, threshold
 from websearch_gateway.readers.extraction.blocks import Measures
-from websearch_gateway.readers.extraction.extract import blank, chosen, threshold
 
 PAGE = """<body><nav><a href=/a>Home</a> <a href=/b>Shop</a></nav><main><h1>Head</h1><p>Some <b>bold</b> text here.</p>
 <pre>code()</pre><p>More text after it.</p><table><tr><th>K<th>V<tr><td>a<td>b</table></main>

@@ -1,4 +1,564 @@
-"""Turns the DOM of a page into Markdown: cuts it into blocks, chooses those of the main text, and renders them.
+"""Extracts the title, date and main text from the HTML of a page; for the crawler also its links and directives.
 
-Runs in a worker. Keep all code linear in the size of the page, and measure with `make bench-extract`.
+Pure; runs in a worker process. Keep all code linear in the size of the page, and measure with `make bench-extract`. The
+filter chooses the blocks of the main text in the original DOM; the others are blanked in place, and the rest is
+rendered. So code, tables, nested lists and links survive, while other extractors simplify them. If the
+choice is not clear on a page of prose, for which trafilatura is made, a second filter judges each block by its choice
+and by what the first one says of the blocks around it.
 """
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urldefrag, urljoin
+
+from websearch_gateway.net.bodies import charset_of, decode
+from websearch_gateway.readers.extraction import blocks, page, render
+from websearch_gateway.readers.extraction.blocks import Container, Measures, Outline
+from websearch_gateway.text.markdown import LINK
+from websearch_gateway.text.sanitise import strip_invisible_characters, without_live_parts
+
+if TYPE_CHECKING:
+    from websearch_gateway.readers.extraction.blocks import Floats, Ints, Mask
+
+T = TypeVar("T")
+
+SECOND_OPINION_BLOCKS, SECOND_OPINION_DEPTH = 1_500, 100
+"""On a page with more block-level elements, or more in each other, the filter decides alone: trafilatura would take
+most of the time, which is quadratic over tables in tables. The deepest of a thousand real pages has 56 levels."""
+
+MOST_JUDGED_BLOCKS = 30_000
+"""A page with more blocks is kept whole: the filters need 3 kB and 20 µs per block."""
+
+TOO_LONG = "The page has more than {:,} elements; the rest is left out."
+
+UNSURE, SURE = 0.85, 0.97
+"""The expected F1 from which on the filter decides alone about a page that does not declare itself an article: a page
+that is less than half prose, and any page."""
+
+PROSE = 0.35
+"""The least share of the kept words that are in unlinked paragraphs on a page of prose. On other pages trafilatura does
+more harm than good."""
+
+FOUND, FOUND_DECLARED = 0.7, 0.1
+"""The least share of the kept words that trafilatura chose as well, or else it has failed: on any page, and on one that
+declares itself an article."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """`markdown` is empty when the page has no readable text. `published` is an ISO 8601 date.
+
+    `warnings` lists problems for the reader, such as hidden text on the page. `anchors` are the ids
+    of headings and terms, each with the offset in `markdown` at which its line begins.
+    """
+
+    title: str
+    markdown: str
+    published: str | None
+    warnings: tuple[str, ...] = ()
+    anchors: render.Anchors = ()
+
+
+def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
+    """The readable part of a page, as Markdown with absolute links.
+
+    Args:
+        url: the page's URL, to make its links absolute.
+        charset: the Python codec of `html` if that is bytes; detected if None.
+    """
+    text = html if isinstance(html, str) else decode(html, charset or charset_of(html, ""))
+    root = page.parse(text)
+    return Extracted("", "", None) if root is None else extract_from(root, url)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without garbage collection: it takes a tenth of the time and finds nothing among the objects of a page."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_uncollected()
+def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
+    """As `extract`, for a page parsed by `page.parse`. Removes everything but the main text from `root`.
+
+    Args:
+        thorough: also use trafilatura if the choice is not clear, and look for a date; takes a third of the time.
+            Without it the page is documentation, whose main element is kept as a whole.
+    """
+    alive = list(root.iter())  # otherwise each walk below creates new Python objects, which takes a fifth of the time
+    cleaned = clean(root, url, thorough=thorough)
+    if 0 < len(cleaned.outline.blocks) <= MOST_JUDGED_BLOCKS:
+        measures = Measures(cleaned.outline, cleaned.title, cleaned.kind)
+        likely = blocks.likelihoods(measures)
+        if thorough and is_doubtful(measures, likely, cleaned):
+            found = measures.found_in(second_opinion(root))
+            likely = without_extras(measures, blocks.reconsidered(measures, likely, found), found)
+        blank(cleaned.outline, chosen(measures, likely, is_docs=not thorough))
+    markdown, anchors = render.with_anchors(root, cleaned.base)
+    del alive
+    return Extracted(cleaned.title, markdown, cleaned.published, cleaned.warnings, anchors)
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """What is known of a page before its blocks are judged; `root` has only text that readers see.
+
+    `kind` is what it declares itself to be (`page.declared_kind`). `base` is the URL that its links are relative to.
+    """
+
+    title: str
+    published: str | None
+    kind: str
+    is_documentation: bool
+    base: str
+    warnings: tuple[str, ...]
+    outline: Outline
+
+
+def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
+    """Remove from `root`, a page as parsed, what is never its text."""
+    from websearch_gateway.readers.visibility import strip_invisible
+
+    unfolded = page.unfold_topic(root, url)
+    cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
+    warnings = (*unfolded, *cut, *strip_invisible(root))
+    title, published = page.title_of(root), declared_date(root, url) if thorough else None
+    kind = page.declared_kind(root) if thorough else ""
+    is_documentation = not thorough or page.is_documentation(root, url)
+    base = page.base_of(root, url)
+    page.strip_unread(root)
+    page.strip_shortcodes(root)
+    page.strip_furniture(root)
+    return Clean(title, published, kind, is_documentation, base, warnings, blocks.outline(root))
+
+
+def declared_date(root: Any, url: str) -> str | None:
+    """The publication date that the page declares, as an ISO 8601 date."""
+    from htmldate import find_date
+
+    # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and is often wrong.
+    date: str | None = find_date(root, original_date=True, extensive_search=False, url=url)
+    return date
+
+
+def is_doubtful(measures: Measures, alone: Floats, cleaned: Clean) -> bool:
+    """Whether trafilatura could improve the choice that the filter makes alone, and would not take too long for it."""
+    depth = measures.depth.max()
+    if cleaned.is_documentation or depth > SECOND_OPINION_DEPTH or len(measures.depth) > SECOND_OPINION_BLOCKS:
+        return False
+    words = measures.words
+    expected = 0.0 if cleaned.kind == "article" else float(_expected_f1(words, alone)[1].max())
+    kept = words * (alone >= threshold(words, alone))
+    prose = kept[(measures.tags == blocks.TAG_NUMBER["p"]) & (measures.link_share < _MOST)].sum()
+    return expected < SURE and bool(prose >= (PROSE if expected < UNSURE else _MOST) * kept.sum())
+
+
+@lru_cache
+def _options() -> Any:
+    """Trafilatura's options, which take a tenth of its time to make.
+
+    Fast: its fallback extractors double the time and do not change the results. Nor does its second try on a page of
+    which it finds little, which only the focus "balanced" has.
+    """
+    from trafilatura.settings import Extractor
+
+    options = Extractor(output_format="python", comments=False, fast=True)
+    options.focus = "once"
+    return options
+
+
+def second_opinion(root: Any) -> str:
+    """The main text that trafilatura chooses, one block per line. Does not change `root`."""
+    from trafilatura import bare_extraction
+
+    early = "//nav | //footer | //aside | //button"  # it copies a page four times more before it removes these itself
+    try:
+        document = bare_extraction(root, options=_options(), prune_xpath=early)
+    except RecursionError:  # a hostile page: no real one nests hundreds of elements
+        return ""
+    return getattr(document, "text", None) or ""
+
+
+def without_extras(measures: Measures, likely: Floats, found: Floats) -> Floats:
+    """The likelihoods without what trafilatura leaves out of comments, headings and the end of a page.
+
+    Args:
+        found: the share of each block that trafilatura chose. If that is little of the text, it has failed.
+    """
+    np, words = measures.np, measures.words
+    kept = words * (likely >= threshold(words, likely))
+    confirmed = (kept * found).sum() / max(1.0, kept.sum())
+    if confirmed < (FOUND_DECLARED if measures.kind == "article" else FOUND):
+        return likely
+    is_heading = np.isin(measures.tags, [blocks.TAG_NUMBER[tag] for tag in _HEADINGS])
+    extra = measures.in_comments() | (is_heading & (likely < _HEADS_PROSE))
+    ends = np.flatnonzero((found > _MOST) & (words >= blocks.LINE))[-1:].sum()
+    after = (np.arange(len(words)) > ends) & ~np.isin(measures.tags, _WRITTEN_WHOLE) & (confirmed >= _MOST)
+    less = likely * np.where(after, 0.5, 1) * ~extra
+    rest: Floats = np.where(found > _MOST, likely, less)
+    return rest
+
+
+def warm_up() -> None:
+    """Import and prepare everything that `extract` needs, so that the first page is not slow."""
+    extract("<html><body><article><p>A page.</p></article></body></html>", "https://example.com/", None)
+
+
+_LOWEST, _HIGHEST = 0.15, 0.6  # the bounds of `threshold`
+_MOST = 0.5  # the least share of words that are kept in an element that is kept as a whole
+_FOLLOWS = 0.05  # a table after kept text is kept if one of its blocks is more likely than this
+_WHOLE = frozenset(("ul", "ol", "dl", "table", "tr"))
+_MAIN_IDS = frozenset(("main-content", "page-content", "apicontent"))
+_ASIDE = [blocks.TAG_NUMBER[tag] for tag in ("nav", "aside", "footer")]
+_AROUND_POSTS = frozenset((page.AROUND_A_POST, "ItemDiscussion", "Comment", "Discussion"))
+_POSTS = (
+    "boolean(//*[contains(@itemtype, 'schema.org/Question') or contains(@itemtype, 'schema.org/QAPage') "
+    "or contains(@itemtype, 'schema.org/DiscussionForumPosting')])"
+)
+_GENERATED = (
+    "boolean(//*[contains(@class, 'docutils') or @class = 'titlepage' or @class = 'sectionbody' or @class = 'memitem'])"
+)
+"""The elements that Sphinx, DocBook, AsciiDoc and Doxygen write, whose themes often mark no main element."""
+_NEARLY_ALL = 0.9
+"""The least share of the kept words that are in the main element of a generated page."""
+_LEAST_CODE = 3
+_MOST_MAINS = 3
+_CRUMB = 0.05
+"""The least likelihood of a block in the main element of a page of documentation that is kept."""
+_HEADS, _HEADS_PROSE = 0.05, 0.25
+"""A heading right above kept text is kept if it is more likely than this; in prose also if trafilatura keeps it."""
+_WRITTEN_WHOLE = [blocks.TAG_NUMBER[tag] for tag in ("td", "th", "pre")]
+"""The blocks of which trafilatura writes several in one line, or in another form."""
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+
+
+def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False) -> Mask:
+    """The mask of the blocks to keep, given how likely each belongs to the main text.
+
+    Args:
+        is_docs: the page is known to be documentation, so its main element and all its code are text.
+    """
+    outline, words = measures.outline, measures.words
+    likely = likely * ~measures.in_consent()
+    keep: Mask = likely >= threshold(words, likely)
+    _keep_by_markup(outline, keep)
+    tables = {one.element: render.is_data(one.element) for one in outline.containers if one.tag == "table"}
+    for container in (one for one in outline.containers if one.tag in _WHOLE and one.start < one.end):
+        _keep_whole(container, tables, words, likely, keep)
+    _keep_code_and_headings([outline.containers[block.place].tag for block in outline.blocks], likely, keep)
+    _keep_reference(measures, likely, keep, is_docs=is_docs)
+    if is_docs:
+        code = measures.tags == blocks.TAG_NUMBER["pre"]
+        leads = (measures.tags == blocks.TAG_NUMBER["p"])[:-1] & code[1:]  # the words that say what the code is for
+        keep |= code
+        keep[:-1] |= leads
+    return keep
+
+
+def threshold(words: Floats, likely: Floats) -> float:
+    """The probability above which keeping a block raises the expected F1 over the words of this page.
+
+    With calibrated probabilities this is half the best reachable F1, so a page of uncertain blocks keeps more than a
+    clear one (Lipton et al., "Optimal thresholding of classifiers to maximize F1", 2014).
+    """
+    import numpy as np
+
+    order, expected = _expected_f1(words, likely)
+    return float(np.clip(likely[order[np.argmax(expected)]], _LOWEST, _HIGHEST))
+
+
+def _expected_f1(words: Floats, likely: Floats) -> tuple[Ints, Floats]:
+    """The blocks from the most to the least likely, and the expected F1 of keeping all up to each of them."""
+    import numpy as np
+
+    order = np.argsort(-likely)
+    sure = np.cumsum((words * likely)[order])
+    return order, 2 * sure / np.maximum(1e-9, np.cumsum(words[order]) + sure[-1])
+
+
+def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
+    """Keep a table or list as a whole if most of it is kept, and a table that follows kept text.
+
+    `tables` says for each table whether it holds data.
+    """
+    tag = container.tag
+    around = container.element if tag == "table" else next(container.element.iterancestors("table"), None)
+    if tag in ("table", "tr") and not tables.get(around, False):
+        return
+    part = slice(container.start, container.end)
+    if keep[part].all():
+        return
+    most = (words[part] * keep[part]).sum() >= _MOST * words[part].sum()
+    follows = tag == "table" and keep[container.start - 1 : container.start].any() and likely[part].max() > _FOLLOWS
+    if most or follows or (tag == "tr" and keep[part].any()):
+        keep[part] = True
+
+
+def _keep_by_markup(outline: Outline, keep: Mask) -> None:
+    """Keep what looks like something else but for its markup.
+
+    These are lists whose terms have ids, as generators of references write definitions, which look like navigation; and
+    the posts of a thread in Vanilla, whose names say that all but the first are comments.
+    """
+    for container in outline.containers:
+        element, around = container.element, outline.containers[container.parent]
+        if container.tag == "dt" and around.tag == "dl" and element.get("id"):
+            if next(around.element.iterancestors("nav", "aside", "footer"), None) is None:
+                keep[around.start : around.end] = True
+        elif page.POST in _classes(element) and any(
+            not _AROUND_POSTS.isdisjoint(_classes(one)) for one in element.iterancestors("div", "li")
+        ):
+            keep[container.start : container.end] = True
+
+
+def _classes(element: Any) -> list[str]:
+    names: str = element.get("class", "")
+    return names.split()
+
+
+def _keep_code_and_headings(tags: list[str], likely: Floats, keep: Mask) -> None:
+    """Keep code between kept text, and a heading right above kept text."""
+    for at, tag in enumerate(tags):
+        if tag == "pre" and not keep[at] and keep[max(0, at - 2) : at].any() and keep[at + 1 : at + 3].any():
+            keep[at] = True
+    for at in range(len(tags) - 2, -1, -1):
+        if tags[at] in _HEADINGS and likely[at] > _HEADS and keep[at + 1]:
+            keep[at] = True
+
+
+def _keep_reference(measures: Measures, likely: Floats, keep: Mask, *, is_docs: bool) -> None:
+    """Keep the main element of a page of documentation as a whole, without its navigation.
+
+    The short lines of such a page (signatures, versions, histories) look like the navigation of other pages. A page is
+    documentation if its author marked its main element, or a known program wrote it, and the kept text in it has code;
+    the posts of a forum are also marked, and exclude it.
+    """
+    outline, tag = measures.outline, measures.tag
+    for main in _mains(outline, measures.words * keep):
+        articles = [c for c in outline.containers if c.tag == "article" and main.start <= c.start and c.end <= main.end]
+        # Beside the only article of a main element stand lists of the page's sections.
+        container = articles[0] if is_docs and len(articles) == 1 else main
+        part = slice(container.start, container.end)
+        words = measures.words[part]
+        code = (measures.tags[part] == blocks.TAG_NUMBER["pre"]).sum()
+        if not is_docs and (code < _LEAST_CODE or (words * keep[part]).sum() < _MOST * words.sum()):
+            continue
+        if container.element.getroottree().xpath(_POSTS):
+            return
+        aside = measures.np.isin(tag, _ASIDE) & (measures.start >= part.start) & (measures.end <= part.stop)
+        keep[part] |= ((likely >= _CRUMB) & (measures.around(aside) == 0))[part]
+        break
+    else:
+        part = slice(0, 0)
+    if is_docs:  # the menus beside it are no text
+        is_outside = (measures.end <= part.start) | (measures.start >= part.stop)
+        without = keep & (measures.around((tag == blocks.TAG_NUMBER["nav"]) & is_outside) == 0)
+        keep[:] = without if without.any() else keep
+
+
+def _mains(outline: Outline, kept: Floats) -> list[Container]:
+    """The main elements, given the number of kept words of each block."""
+    marked = list(islice(filter(_is_main, outline.containers), _MOST_MAINS))
+    if marked or not outline.containers[0].element.getroottree().xpath(_GENERATED):
+        return marked
+    before = [0.0, *kept.cumsum()]
+    around = (c for c in reversed(outline.containers) if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1])
+    inner = next(around, None)  # elements that hold most of the text are in each other, the innermost last
+    return [] if inner is None else [_all_sections(outline, inner)]
+
+
+def _all_sections(outline: Outline, inner: Container) -> Container:
+    """The outermost of the sections in each other around an element: a long one may hold nearly all text of a page."""
+    place, found = inner, None
+    while True:
+        is_section = place.tag == "section" or "section" in _classes(place.element)
+        if is_section:
+            found = place
+        if (found and not is_section) or place is outline.containers[0]:
+            return found or inner
+        place = outline.containers[place.parent]
+
+
+def _is_main(container: Container) -> bool:
+    element = container.element
+    if container.tag == "main" or element.get("role") == "main" or element.get("id") in _MAIN_IDS:
+        return True
+    return container.tag == "div" and element.get("class") in ("contents", "col-content")  # Doxygen's, TypeDoc's
+
+
+def blank(outline: Outline, keep: Mask) -> None:
+    """Remove the text of dropped blocks from the DOM, and most elements in an element of which nothing is kept."""
+    for block, kept in zip(outline.blocks, keep, strict=True):
+        if not kept:
+            for element, where in block.slots:
+                if where == "alt":
+                    element.attrib.pop("alt", None)
+                else:
+                    setattr(element, where, None)
+    below = 0  # the number of blocks up to the end of the last element that needs no further look
+    for container in outline.containers:
+        if below < container.end and container.start < container.end:
+            is_dropped = not keep[container.start : container.end].any()
+            if is_dropped:
+                del container.element[1:]  # one stays, so that a heading does not take it for an empty target of links
+                for child in container.element:
+                    child.clear()
+            if is_dropped or container.tag == "table":  # the cells and tables in a table count, even without text
+                below = container.end
+
+
+MOST_LINKS = 5_000
+_FARTHEST = 200_000  # range in characters to search for a moved line: cleaning moves text only a little
+_CRAWLERS = ("robots", "websearch-gateway")
+_DOCSIFY_LINK = re.compile(r"#/([^?#]*)")
+# Within ten seconds: a page that is read for longer is a page.
+_REFRESH = re.compile(r"""\s*\d?(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)["']?\s*""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class CrawledPage:
+    """`links` are absolute, without fragments, in their order; `canonical` is "" if the page names none.
+    `refresh` is where the page sends its readers at once, "" if they stay.
+
+    `noindex` and `nofollow` are the page's directives (https://www.robotstxt.org/meta.html). `needs_scripts`: the
+    page is nearly empty until its scripts run.
+    """
+
+    title: str
+    markdown: str
+    anchors: render.Anchors = ()
+    links: tuple[str, ...] = ()
+    canonical: str = ""
+    refresh: str = ""
+    noindex: bool = False
+    nofollow: bool = False
+    needs_scripts: bool = False
+
+
+def crawled(
+    read: Callable[[bytes, str, str], CrawledPage],
+    draft: Callable[[CrawledPage], T],
+    body: bytes,
+    url: str,
+    charset: str,
+) -> T:
+    """What `draft` makes of the page that `read` reads, in one call of a worker."""
+    return draft(read(body, url, charset))
+
+
+def crawled_text(convert: Callable[[bytes, str, str], Extracted], body: bytes, url: str, charset: str) -> CrawledPage:
+    """Read a document of another kind with its converter. The links are those in its Markdown."""
+    read = convert(body, url, charset)
+    targets = (_absolute(url, match[2]) for match in LINK.finditer(read.markdown))
+    links = tuple(islice(dict.fromkeys(filter(None, targets)), MOST_LINKS))
+    return _cleaned(CrawledPage(read.title, read.markdown, read.anchors, links), url)
+
+
+def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
+    """Read an HTML page."""
+    from websearch_gateway.readers.formats.html import has_little_text, needs_scripts
+
+    root = page.parse(decode(body, charset), plain=True)
+    if root is None:
+        return CrawledPage("", "")
+    crawled = _directives_and_links(root, url)
+    if crawled.noindex or crawled.refresh:
+        return crawled
+    extracted = extract_from(root, url, thorough=False)
+    markdown, waits = extracted.markdown, has_little_text(extracted.markdown) and needs_scripts(body, url, charset)
+    read = replace(crawled, title=extracted.title, markdown=markdown, anchors=extracted.anchors, needs_scripts=waits)
+    return _cleaned(read, url)
+
+
+def followed_html(body: bytes, url: str, charset: str) -> CrawledPage:
+    """Read only the links of an HTML page; the result has no text."""
+    root = page.parse(decode(body, charset), plain=True)
+    return CrawledPage("", "") if root is None else _directives_and_links(root, url)
+
+
+def _directives_and_links(root: Any, url: str) -> CrawledPage:
+    """The links and directives of the markup, without text."""
+    base = page.base_of(root, url)
+    crawlers = (one for one in root.iter("meta") if one.get("name", "").strip().lower() in _CRAWLERS)
+    rules = {word.strip().lower() for one in crawlers for word in one.get("content", "").split(",")}
+    canonical = (one.get("href") for one in root.iter("link") if "canonical" in one.get("rel", "").lower().split())
+    return CrawledPage(
+        title="",
+        markdown="",
+        links=tuple(_links(root, base)),
+        canonical=next((_absolute(base, href) for href in canonical if href), ""),
+        refresh=next(_refreshes(root, base), ""),
+        noindex=bool(rules & {"noindex", "none"}),
+        nofollow=bool(rules & {"nofollow", "none"}),
+    )
+
+
+def _cleaned(read: CrawledPage, url: str) -> CrawledPage:
+    """The page with sanitised text, and its anchors moved to the new places of their lines."""
+    title, _ = strip_invisible_characters(read.title)
+    markdown, _ = without_live_parts(read.markdown, url)
+    anchors, at = list(read.anchors) if markdown == read.markdown else [], 0
+    for offset, anchor in read.anchors if markdown != read.markdown else ():
+        end = read.markdown.find("\n", offset)
+        line = read.markdown[offset : end if end >= 0 else None]
+        found = markdown.find(line, at, at + _FARTHEST) if line else -1
+        if found >= 0:
+            at = found
+            anchors.append((found, anchor))
+    return replace(read, title=title, markdown=markdown, anchors=tuple(anchors))
+
+
+def _refreshes(root: Any, base: str) -> Iterator[str]:
+    """The targets of `<meta http-equiv="refresh">`, which moves readers of static sites to a page's new address."""
+    for element in root.iter("meta"):
+        if element.get("http-equiv", "").strip().lower() != "refresh" or any(element.iterancestors("noscript")):
+            continue
+        if (found := _REFRESH.fullmatch(element.get("content", ""))) and (target := _absolute(base, found[1])):
+            yield target
+
+
+def _links(root: Any, base: str) -> Iterator[str]:
+    seen: set[str] = set()
+    written: set[str] = set()
+    docsify = next((one.text for one in root.iter("script") if "$docsify" in (one.text or "")), "")
+    if docsify:  # its scripts show Markdown files, of which these are the first
+        names = ("README.md", "_sidebar.md")[: 1 + ("loadSidebar" in docsify)]
+        seen = {_absolute(base, name) for name in names}
+        yield from sorted(seen)
+    is_docsify = docsify or any("markdown-section" in one.get("class", "") for one in root.iter("article"))  # rendered
+    for element in root.iter("a", "area", "frame", "iframe"):
+        target = element.get("src") if element.tag in ("frame", "iframe") else element.get("href")
+        if is_docsify and (place := _DOCSIFY_LINK.match(target or "")):
+            target = f"{place[1]}README.md" if place[1].endswith("/") or not place[1] else f"{place[1]}.md"
+        if not target or "nofollow" in element.get("rel", "").lower().split():
+            continue
+        if (bare := target.partition("#")[0]) in written:  # most links of an index differ only in their fragments
+            continue
+        written.add(bare)
+        if (link := _absolute(base, bare)) and link not in seen:
+            seen.add(link)
+            yield link
+            if len(seen) == MOST_LINKS:
+                return
+
+
+def _absolute(base: str, target: str) -> str:
+    """The absolute URL of a link; "" if invalid."""
+    try:
+        return urldefrag(urljoin(base, target.strip())).url
+    except ValueError:
+        return ""

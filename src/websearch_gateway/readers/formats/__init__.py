@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.extraction.extract import Extracted, extract
+from websearch_gateway.readers.extraction import Extracted, extract
 from websearch_gateway.readers.formats import plain
 
 if TYPE_CHECKING:

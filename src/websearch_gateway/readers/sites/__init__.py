@@ -20,7 +20,7 @@ from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, Search
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.fetch import Fetcher, seconds_until_reset
 from websearch_gateway.ports import Reader, Workers
-from websearch_gateway.readers.extraction.extract import Extracted
+from websearch_gateway.readers.extraction import Extracted
 from websearch_gateway.readers.formats.rendering import cleaned
 
 
