@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel
-
 from websearch_gateway.admin import PREFIXES, CacheAdmin, Doctor, Memory, Migration, Operations
 from websearch_gateway.answers.table import Outside
 from websearch_gateway.app.adapters import (
@@ -64,6 +62,7 @@ from websearch_gateway.results import (
     SearchResponse,
     SimilarAnswers,
     WebSearchResponse,
+    WireModel,
 )
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
@@ -80,7 +79,7 @@ if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary
     from websearch_gateway.docs_index.models import SiteVersion
 
-Shown = TypeVar("Shown", bound=BaseModel)
+Shown = TypeVar("Shown", bound=WireModel)
 
 
 _LIMITS = {"RATE_LIMIT": True, "SEARCH_RATE_LIMIT": True, "READ_RATE_LIMIT": False, "CACHED_RATE_LIMIT": False}

@@ -30,7 +30,6 @@ from mcp.types import (
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     CallToolRequestParams,
-    CallToolResult,
     ErrorData,
     GetPromptRequestParams,
     GetPromptResult,
@@ -101,7 +100,6 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
         title="Web search gateway",
         instructions=INSTRUCTIONS,
         on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
         icons=[ICON],
@@ -109,6 +107,8 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
         **(telling if tells_changes else {}),
     )
     server.middleware.append(_measured)
+    # `on_call_tool` takes a model, which the SDK turns into what our results are already.
+    server.add_request_handler("tools/call", CallToolRequestParams, handlers.call_tool)
     server.add_notification_handler("notifications/initialized", NotificationParams, handlers.on_initialized)
     return server
 
@@ -130,9 +130,8 @@ async def _measured(ctx: Context, call_next: CallNext) -> HandlerResult:
         result = await call_next(ctx)
         if ctx.method == "tools/call":
             known |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": str((ctx.params or {}).get("name"))}
-        match result:
-            case CallToolResult(is_error=True) | {"isError": True}:
-                known["error.type"] = "tool_error"
+        if isinstance(result, dict) and result.get("isError"):
+            known["error.type"] = "tool_error"
         return result
     except MCPError as error:
         known["error.type"] = str(error.error.code)
@@ -198,14 +197,15 @@ class _Handlers:
         self._gateway.warm_up()
         return ListToolsResult(tools=[self._described[tool.name] for tool in self._listed(_caller(context))])
 
-    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> dict[str, Any]:
         caller = _caller(context)
         tool = self._tool(params.name, caller)
         arguments: Arguments | None = None
         try:
             _check_scope(caller, tool)
             arguments = tool.parse(params.arguments or {})
-            result = await tool.call(await self._gateway.get(), arguments, caller, _progress(context))
+            gateway = self._gateway.built or await self._gateway.get()
+            result = await tool.call(gateway, arguments, caller, _progress(context))
             return _rendered(result, tool.text)
         except Exception as error:  # the entrypoint: on any failure the client gets a typed error
             return _failure(tool, error, arguments)
@@ -279,20 +279,19 @@ def _progress(context: Context) -> Callable[[str], Awaitable[None]]:
     return tell
 
 
-def _failure(tool: Tool, error: Exception, arguments: Arguments | None) -> CallToolResult:
+def _failure(tool: Tool, error: Exception, arguments: Arguments | None) -> dict[str, Any]:
     """The error, under `error`, and the fields that the tool sets despite it; no other fields."""
     info = describe(error)
     fields = {**(tool.on_error(arguments, info) if tool.on_error and arguments else {}), "error": info}
     return _rendered(tool.result.model_construct(set(fields), **fields), failed=True)
 
 
-def _rendered(result: WireModel, text: Callable[[Any], str] | None = None, *, failed: bool = False) -> CallToolResult:
+def _rendered(result: WireModel, text: Callable[[Any], str] | None = None, *, failed: bool = False) -> dict[str, Any]:
     """The result as structured content, and for clients that read only text as `text` renders it, else as its JSON."""
     structured = result.model_dump(mode="json", by_alias=True, exclude_unset=failed, exclude_none=failed)
     shown = text(result) if text else json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
-    return CallToolResult(
-        content=[TextContent(type="text", text=shown)], structured_content=structured, is_error=failed
-    )
+    content = [{"type": "text", "text": shown}]
+    return {"resultType": "complete", "content": content, "structuredContent": structured, "isError": failed}
 
 
 async def serve_stdio(settings: Settings, context: str) -> None:
