@@ -21,22 +21,6 @@ class WireModel(BaseModel):
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True)
 
 
-class Parts:
-    """A key that a result shares with its copies of another age, which hold the same parts. It keeps them alive."""
-
-    __slots__ = ("ids", "result")
-
-    def __init__(self, result: WireModel) -> None:
-        self.result: Any = result
-        self.ids = tuple(id(part) for part in vars(result).values() if not isinstance(part, float))
-
-    def __hash__(self) -> int:
-        return hash(self.ids)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Parts) and self.ids == other.ids
-
-
 class FallbackInfo(WireModel):
     """The upstream that did not answer, and why."""
 

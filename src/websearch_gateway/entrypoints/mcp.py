@@ -47,6 +47,8 @@ from mcp.types import (
     jsonrpc_message_adapter,
 )
 from mcp.types import Tool as ListedTool
+from mcp_types import SERVER_INFO_META_KEY
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from opentelemetry.metrics import get_meter
 from opentelemetry.trace import get_current_span
 from pydantic import BaseModel, ValidationError
@@ -82,6 +84,10 @@ _SECONDS = _METER.create_histogram("mcp.server.operation.duration", "s", "The du
 _SESSION_SECONDS = _METER.create_histogram("mcp.server.session.duration", "s", "How long a client stayed connected.")
 _SESSION_ID = re.compile(r"[!-~]{1,128}")
 
+_NAME, _TITLE = "websearch-gateway", "Web search gateway"
+_STAMP = {SERVER_INFO_META_KEY: {"name": _NAME, "version": __version__, "title": _TITLE}}
+"""What each result of a call says of the server. The SDK would add its icon, which takes half a kilobyte."""
+
 Context = ServerRequestContext[Any, Any]
 
 
@@ -95,9 +101,9 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
     telling: dict[str, Any] = {"lifespan": changes.watching, "on_subscriptions_listen": ListenHandler(changes.bus)}
     handlers = _Handlers(gateway, changes)
     server: Server[Any] = Server(
-        "websearch-gateway",
+        _NAME,
         version=__version__,
-        title="Web search gateway",
+        title=_TITLE,
         instructions=INSTRUCTIONS,
         on_list_tools=handlers.list_tools,
         on_list_prompts=handlers.list_prompts,
@@ -206,9 +212,10 @@ class _Handlers:
             arguments = tool.parse(params.arguments or {})
             gateway = self._gateway.built or await self._gateway.get()
             result = await tool.call(gateway, arguments, caller, _progress(context))
-            return _rendered(result, tool.text)
+            reply = _rendered(result, tool.text)
         except Exception as error:  # the entrypoint: on any failure the client gets a typed error
-            return _failure(tool, error, arguments)
+            reply = _failure(tool, error, arguments)
+        return reply if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else {**reply, "_meta": _STAMP}
 
     async def list_prompts(self, _: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
         return ListPromptsResult(prompts=[prompt(name) for name in PROMPTS])

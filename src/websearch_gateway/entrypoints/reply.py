@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.errors import SearchError, shown
-from websearch_gateway.models import Caller, ContentRequest, Progress, no_progress
+from websearch_gateway.models import Caller, ContentRequest, Parts, Progress, no_progress
 from websearch_gateway.results import (
     CachedAnswer,
     CheckedClaims,
@@ -35,7 +35,6 @@ from websearch_gateway.results import (
     PagePassage,
     PagePassages,
     PageWindow,
-    Parts,
     RawQuery,
     RawSearchResponse,
     SearchResponse,

@@ -42,6 +42,7 @@ from websearch_gateway.models import (
     Call,
     Caller,
     Deadline,
+    Parts,
     Progress,
     SafeSearch,
     SearchQuery,
@@ -51,7 +52,7 @@ from websearch_gateway.models import (
     no_progress,
 )
 from websearch_gateway.ports import State, Workers
-from websearch_gateway.results import Parts, WireModel
+from websearch_gateway.results import WireModel
 from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.carried_data import (
     LEAST_CHARACTERS,
