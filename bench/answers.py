@@ -28,8 +28,8 @@ from websearch_gateway.answers.draft import Cite, Claim, NumberedPassage, check,
 from websearch_gateway.answers.llm import REPLY_FORM, Chat, messages
 from websearch_gateway.models import Deadline, Hit, Page, SearchQuery
 from websearch_gateway.net.client import create_client
+from websearch_gateway.text.dates import utc_now
 from websearch_gateway.text.markdown import split_sentences
-from websearch_gateway.text.numbers import utc_now
 from websearch_gateway.text.tokens import estimate_tokens
 
 RIGHT = 0.7

@@ -21,8 +21,8 @@ from typing import Any
 
 from websearch_gateway.answers.draft import Claim, NumberedPassage, check
 from websearch_gateway.models import Source
+from websearch_gateway.text.facts import Quotable, best_quotes
 from websearch_gateway.text.markdown import split_sentences
-from websearch_gateway.text.quotes import Quotable, best_quotes
 from websearch_gateway.text.support import is_claim, support
 from websearch_gateway.text.tokens import words
 

@@ -11,7 +11,7 @@ from websearch_gateway.answers.llm import messages
 from websearch_gateway.models import Hit, Page, SearchQuery, Source
 from websearch_gateway.readers.extraction import extract
 from websearch_gateway.readers.formats.rendering import cleaned
-from websearch_gateway.text.numbers import utc_now
+from websearch_gateway.text.dates import utc_now
 
 URL = "https://bridge.example/"
 QUERY = SearchQuery("How long is the harbour bridge?")

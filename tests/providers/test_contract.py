@@ -18,7 +18,7 @@ from websearch_gateway.models import HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.providers import PROVIDERS, Entry
 from websearch_gateway.settings import Settings
-from websearch_gateway.text.numbers import bucket
+from websearch_gateway.text.dates import bucket
 
 KEY = "contract-key-51b2"
 QUERY = SearchQuery("heron colony census")

@@ -8,7 +8,7 @@ from babel.dates import format_date, format_timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.numbers import bucket, in_words, iso_date, spoken_date
+from websearch_gateway.text.dates import bucket, in_words, iso_date, spoken_date
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

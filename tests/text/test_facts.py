@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.quotes import read
+from websearch_gateway.text.facts import read
 
 
 def numbers(text: str) -> list[tuple[str, str]]:

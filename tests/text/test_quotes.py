@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.text.quotes import LONGEST_QUOTE, Quotable, Quote, best_quotes
+from websearch_gateway.text.facts import LONGEST_QUOTE, Quotable, Quote, best_quotes
 from websearch_gateway.text.urls import quote_url
 
 BRIDGE = """\

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.quotes import Quotable, best_quotes
+from websearch_gateway.text.facts import Quotable, best_quotes
 from websearch_gateway.text.support import is_claim, judged, support
 
 

@@ -14,11 +14,11 @@ from websearch_gateway.answers.common import applying
 from websearch_gateway.models import Hit, Page, SearchQuery, Source, Span, Support
 from websearch_gateway.text.chunk import PDF, at_page, chunk
 from websearch_gateway.text.citations import rewritten
+from websearch_gateway.text.facts import Quotable, Quote, best_quotes, is_verbatim, read
 from websearch_gateway.text.markdown import LINK, split_sentences
 from websearch_gateway.text.passages import score_passages
-from websearch_gateway.text.quotes import Quotable, Quote, best_quotes, read
 from websearch_gateway.text.sanitise import code_pieces, without_orders
-from websearch_gateway.text.support import is_claim, is_verbatim, support
+from websearch_gateway.text.support import is_claim, support
 from websearch_gateway.text.tokens import estimate_tokens, query_terms
 from websearch_gateway.text.urls import canonical
 

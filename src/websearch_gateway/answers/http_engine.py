@@ -49,7 +49,7 @@ from websearch_gateway.net.requests import (
     noting_model,
     parse_retry_after,
 )
-from websearch_gateway.text.numbers import utc_now
+from websearch_gateway.text.dates import utc_now
 
 if TYPE_CHECKING:
     from websearch_gateway.answers.openai import OpenAISdk

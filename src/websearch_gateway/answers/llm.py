@@ -44,7 +44,7 @@ from websearch_gateway.net.requests import (
     parse_retry_after,
 )
 from websearch_gateway.ports import Gather, Workers
-from websearch_gateway.text.numbers import utc_now
+from websearch_gateway.text.dates import utc_now
 from websearch_gateway.text.tokens import estimate_tokens
 
 MAX_TOKENS = 2000

@@ -33,7 +33,7 @@ from websearch_gateway.answers.draft import resolve_marks
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.text.citations import in_code_points
-from websearch_gateway.text.numbers import iso_date
+from websearch_gateway.text.dates import iso_date
 from websearch_gateway.text.urls import is_web_address
 
 MAX_TOKENS = 2048

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from websearch_gateway.text.numbers import UNIT_NAMES, is_year, numerals
+from websearch_gateway.text.facts import UNIT_NAMES, is_year, numerals
 from websearch_gateway.text.tokens import fold, language_of
 
 MOST_CHARS = 500

@@ -26,7 +26,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Call, Deadline, Page, Progress
 from websearch_gateway.net.bodies import in_cache_thread
 from websearch_gateway.ports import Embedder, Reader, State
-from websearch_gateway.text.numbers import in_words
+from websearch_gateway.text.dates import in_words
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
 from websearch_gateway.text.urls import canonical
 from websearch_gateway.upstream.health import BestEffort

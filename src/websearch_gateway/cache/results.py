@@ -22,7 +22,7 @@ from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.ports import NOT_RERANKED, State
 from websearch_gateway.results import CacheMatch, CacheState, SearchResponse, Usage, WebSearchResponse, WireModel
-from websearch_gateway.text.numbers import in_words
+from websearch_gateway.text.dates import in_words
 from websearch_gateway.text.urls import is_web_address
 from websearch_gateway.upstream.health import BestEffort
 

@@ -47,8 +47,8 @@ from websearch_gateway.results import (
 )
 from websearch_gateway.text.chunk import window
 from websearch_gateway.text.citations import Cited, numbered
+from websearch_gateway.text.dates import in_words
 from websearch_gateway.text.notes import unreadable_note
-from websearch_gateway.text.numbers import in_words
 from websearch_gateway.text.sanitise import wrap_untrusted
 from websearch_gateway.text.urls import host
 

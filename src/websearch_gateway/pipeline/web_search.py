@@ -53,10 +53,10 @@ from websearch_gateway.pipeline.search import Recall
 from websearch_gateway.ports import Searcher, Workers
 from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.text.chunk import window
+from websearch_gateway.text.dates import iso_date
 from websearch_gateway.text.hits import json_object, records
 from websearch_gateway.text.markdown import plain
 from websearch_gateway.text.notes import UNSEEN_LEFT_OUT, nothing_found, reason, unreadable_note
-from websearch_gateway.text.numbers import iso_date
 from websearch_gateway.text.passages import bm25
 from websearch_gateway.text.sanitise import clean_markdown, reads_like_orders, strip_invisible_characters
 from websearch_gateway.text.tokens import query_terms, tokens_of_each

@@ -18,8 +18,8 @@ from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequ
 from websearch_gateway.ports import Provider
 from websearch_gateway.settings import PROVIDERS as ROWS
 from websearch_gateway.settings import ProviderRow, Settings
+from websearch_gateway.text.dates import bucket, spoken_date, utc_now
 from websearch_gateway.text.hits import json_object, linked, make_hit, opening, records
-from websearch_gateway.text.numbers import bucket, spoken_date, utc_now
 
 __all__ = ["PROVIDERS", "Columns", "Entry", "SharedProvider", "absent", "advice", "configured", "given"]
 

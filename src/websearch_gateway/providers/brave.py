@@ -18,8 +18,8 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import quota_spent
 from websearch_gateway.providers import SharedProvider, given
+from websearch_gateway.text.dates import bucket, iso_date, spoken_date
 from websearch_gateway.text.hits import json_object, make_hit, one_line, records
-from websearch_gateway.text.numbers import bucket, iso_date, spoken_date
 from websearch_gateway.text.urls import with_sites
 
 MOST_WORDS = 50

@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from websearch_gateway.errors import BLOCKED, SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.providers import SharedProvider
+from websearch_gateway.text.dates import bucket
 from websearch_gateway.text.hits import make_hit
-from websearch_gateway.text.numbers import bucket
 from websearch_gateway.text.urls import with_sites
 
 BLOCK_SECONDS = 60.0

@@ -14,8 +14,8 @@ from websearch_gateway.errors import SearchAuthError, SearchError
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
 from websearch_gateway.ports import quota_spent
 from websearch_gateway.providers import SharedProvider, given
+from websearch_gateway.text.dates import bucket, iso_date
 from websearch_gateway.text.hits import json_object, make_hit, records
-from websearch_gateway.text.numbers import bucket, iso_date
 from websearch_gateway.text.urls import with_sites
 
 PAGE_SIZE = 10

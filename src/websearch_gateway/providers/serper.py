@@ -10,8 +10,8 @@ from websearch_gateway.errors import SearchAuthError, SearchError
 from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
 from websearch_gateway.ports import quota_spent
 from websearch_gateway.providers import Columns, SharedProvider, given
+from websearch_gateway.text.dates import bucket
 from websearch_gateway.text.hits import records
-from websearch_gateway.text.numbers import bucket
 from websearch_gateway.text.urls import with_sites
 
 PAGE_SIZE = 10

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
 from websearch_gateway.providers import Columns, SharedProvider, given
-from websearch_gateway.text.numbers import bucket
+from websearch_gateway.text.dates import bucket
 from websearch_gateway.text.query import country_name
 
 MOST_RESULTS = 20

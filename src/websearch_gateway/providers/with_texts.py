@@ -10,8 +10,8 @@ from websearch_gateway.errors import SearchError, SearchProviderParseError, Sear
 from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
 from websearch_gateway.ports import quota_spent
 from websearch_gateway.providers import Columns, SharedProvider, given
+from websearch_gateway.text.dates import bucket
 from websearch_gateway.text.hits import records
-from websearch_gateway.text.numbers import bucket
 from websearch_gateway.text.urls import one_list
 
 EXA_MOST_RESULTS = 10

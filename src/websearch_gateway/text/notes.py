@@ -8,7 +8,7 @@ from typing import Any
 
 from websearch_gateway.errors import shown
 from websearch_gateway.models import SearchQuery
-from websearch_gateway.text.numbers import in_words
+from websearch_gateway.text.dates import in_words
 
 _NOTES = {
     "protected": ("access is restricted", "The page may require a login, or not allow programs."),

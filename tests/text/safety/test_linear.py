@@ -26,11 +26,11 @@ from websearch_gateway.text.citations import (
     strip_markers,
     without_trackers,
 )
+from websearch_gateway.text.facts import Quotable
 from websearch_gateway.text.hits import one_line
 from websearch_gateway.text.markdown import LINK, blocks, lines, plain, split_sentences, without_comments
 from websearch_gateway.text.passages import near_duplicates, score_passages
 from websearch_gateway.text.query import matching_form
-from websearch_gateway.text.quotes import Quotable
 from websearch_gateway.text.sanitise import (
     clean_markdown,
     reads_like_orders,

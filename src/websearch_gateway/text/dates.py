@@ -1,188 +1,14 @@
-"""Numerals, ordinals, units and currencies in one spelling ("$1.5 million", "1500000 dollars" -> 1500000usd), and dates
-as vendors write them, limits of freshness and durations in words.
-"""
+"""Dates as vendors write them, in their languages, limits of freshness, and durations in words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
 from typing import Literal
-
-_SMALL: Mapping[str, int] = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
-    "seventy": 70, "eighty": 80, "ninety": 90,
-}  # fmt: skip
-_LARGE: Mapping[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_ORDINALS: Mapping[str, str] = {
-    "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th",
-    "seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th", "eleventh": "11th", "twelfth": "12th",
-    "thirteenth": "13th", "fourteenth": "14th", "fifteenth": "15th", "sixteenth": "16th", "seventeenth": "17th",
-    "eighteenth": "18th", "nineteenth": "19th", "twentieth": "20th", "thirtieth": "30th", "fortieth": "40th",
-    "fiftieth": "50th", "sixtieth": "60th", "seventieth": "70th", "eightieth": "80th", "ninetieth": "90th",
-    "hundredth": "100th",
-}  # fmt: skip
-_ROMAN: Mapping[str, str] = {
-    "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
-    "xiii": "13", "xiv": "14", "xvi": "16",
-}  # fmt: skip
-_COUNTED_NOUNS = frozenset({"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"})
-_SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
-_UNIT_SPELLINGS = """\
-km kilometer kilometers kilometre kilometres kms, meter meters metre metres,
-cm centimeter centimeters centimetre centimetres, mm millimeter millimeters millimetre millimetres, mile miles,
-foot feet ft, inch inches, yard yards yd, kg kilogram kilograms kilo kilos kgs, gram grams,
-mg milligram milligrams, mcg microgram micrograms, pound pounds lb lbs, ton tons tonne tonnes, acre acres,
-hectare hectares, ounce ounces oz, stone stones, liter liters litre litres,
-ml milliliter milliliters millilitre millilitres, cup cups, tablespoon tablespoons tbsp, teaspoon teaspoons tsp,
-gallon gallons, quart quarts, pint pints, mph, kmh kph km/h, km/s, celsius centigrade °c, fahrenheit °f,
-kelvin kelvins, percent % percentage, year years yr yrs, month months, week weeks, day days, hour hours hr hrs,
-minute minutes mins, seconds sec secs, kb kilobyte kilobytes, mb megabyte megabytes, gb gigabyte gigabytes,
-tb terabyte terabytes, kib, mib, gib, tib, usd dollar dollars, eur euro euros, gbp, jpy yen, inr rupee rupees"""
-UNITS: Mapping[str, str] = {
-    **{word: group.split()[0] for group in _UNIT_SPELLINGS.split(",") for word in group.split()},
-    **{unit: unit for unit in ("watt", "volt", "am", "pm", "iu")},
-}
-"""Spellings that are units in any position."""
-UNIT_NAMES = frozenset(UNITS.values())
-
-_AFTER_A_NUMBER: Mapping[str, str] = {
-    "m": "meter", "g": "gram", "l": "liter", "c": "celsius", "f": "fahrenheit", "h": "hour", "s": "seconds",
-    "min": "minute", "second": "seconds", "w": "watt", "v": "volt", "p": "p", "in": "inch", "mi": "mile",
-}  # fmt: skip
-_SHORT_LARGE = {"k": "thousand", "mn": "million", "mio": "million", "bn": "billion", "tn": "trillion"}
-_CURRENCIES = frozenset(("usd", "eur", "gbp", "jpy", "inr"))
-_NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°²³/]*)")
-_GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_GROUPED_BY_POINTS = re.compile(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+")
-_COMMA = re.compile(r"-?\d+,(?:\d{1,2}|\d{4,})")
-_LONGEST_NUMBER = 12
-
-
-def is_year(word: str) -> bool:
-    """Whether a number is written like a year."""
-    return len(word) == 4 and word.isdigit() and "1000" <= word < "2200"
-
-
-def is_rounding(number: str, exact: str) -> bool:
-    """Whether one number is the other with fewer digits: 2.1 million for 2,102,650. Below 1,000 each is exact."""
-    try:
-        short, long = sorted((float(number), float(exact)), key=lambda value: len(f"{value:g}".strip("0")))
-    except ValueError:
-        return False
-    digits = len(re.sub(r"\D", "", f"{short:.15g}").strip("0"))
-    is_near = digits > 1 or abs(long - short) <= abs(long) / 20
-    return abs(short) >= 1_000 and is_near and float(f"{long:.{digits}g}") == short
-
-
-def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None:
-    """The number that begins at `position` in digits, its unit (empty without one), and the position after it.
-
-    `words` are folded, with currency signs and `%` as words. An ordinal has the unit `nth`. None if there is no number;
-    "one" and "second" are none, except in "one million" and "twenty second".
-    """
-    sign = _SIGNS.get(words[position], "")
-    start = position + bool(sign)
-    word = words[start] if start < len(words) else ""
-    if word == "one" and not _LARGE.keys() & set(words[start + 1 : start + 2]):
-        return None
-    if ordinal := (None if word == "second" else _ORDINALS.get(word)) or _compound_ordinal(words, start):
-        return ordinal[:-2], "nth", start + 1 + (word in _SMALL)
-    if word in _ROMAN:
-        return _ROMAN[word], "", start + 1
-    written, suffix = found.groups() if (found := _NUMBER.fullmatch(word)) else ("", "")
-    if suffix and suffix not in _SHORT_LARGE:
-        if suffix in ("st", "nd", "rd", "th"):
-            return _plain(written), "nth", start + 1
-        unit = None if suffix == "s" else unit_named(suffix)  # "1960s"
-        return (_plain(written), unit, start + 1) if unit else (word, sign, start + 1)
-    rest = [_SHORT_LARGE.get(one, one) for one in (suffix, *words[start + 1 : start + _LONGEST_NUMBER]) if one]
-    number, used = _number([_plain(written) or word, *rest])
-    if number is None:
-        return None
-    after = start + used - bool(suffix)
-    behind = unit_named(words[after]) if after < len(words) and not sign else None
-    unit = sign or behind or ""
-    if unit in _CURRENCIES and re.fullmatch(r"\d{1,3}\.\d{3}", number):
-        number = number.replace(".", "")  # no price has three decimals
-    return number, unit, after + bool(behind)
-
-
-def numerals(words: Sequence[str]) -> list[str]:
-    """`words` with every number in digits and joined to its unit."""
-    found: list[str] = []
-    position = 0
-    while position < len(words):
-        if counted := quantity(words, position):
-            number, unit, position = counted
-            found.append(_as_ordinal(number) if unit == "nth" else number + unit)
-            continue
-        word = words[position]
-        is_time = word == "second" and found[-1:] and found[-1] in ("per", "a", "each", "every")
-        found.append("seconds" if is_time else {"one": "1", "second": "2nd"}.get(word, word))
-        position += 1
-    return found
-
-
-def unit_named(word: str) -> str | None:
-    """The unit that a word behind a number names."""
-    # In "5 in 10", "in" is far more often a preposition than inches.
-    return UNITS.get(word) or (None if word == "in" else _AFTER_A_NUMBER.get(word))
-
-
-def _as_ordinal(number: str) -> str:
-    endings = {"1": "st", "2": "nd", "3": "rd"}
-    return number + ("th" if number[-2:-1] == "1" else endings.get(number[-1:], "th"))
-
-
-def _compound_ordinal(words: Sequence[str], position: int) -> str | None:
-    """ "twenty first" -> 21st. "twenty second" may be a time, so it needs a counted noun after it."""
-    first, second = [*words[position : position + 2], "", ""][:2]
-    ten, one = _SMALL.get(first, 0), _ORDINALS.get(second, "")
-    if not 20 <= ten <= 90 or len(one) != 3:
-        return None
-    if one == "2nd" and _COUNTED_NOUNS.isdisjoint(words[position + 2 : position + 4]):
-        return None
-    return f"{ten // 10}{one}"
-
-
-def _number(words: Sequence[str]) -> tuple[str | None, int]:
-    """The number at the start, in digits, and how many words it has."""
-    word = words[0]
-    if _NUMBER.fullmatch(word):
-        # A version or a date, such as 1.2.3, is not an amount.
-        if len(words) > 1 and words[1] in _LARGE and re.fullmatch(r"-?\d+(?:\.\d+)?", word):
-            return f"{float(word) * _LARGE[words[1]]:.6f}".rstrip("0").rstrip("."), 2
-        return word, 1
-    if word not in _SMALL:
-        return None, 0
-    total, current, used = 0, 0, 0
-    for word in words:
-        if (small := _SMALL.get(word)) is not None and (current % 100 == 0 or (current % 10 == 0 and small < 10)):
-            current += small
-        elif (large := _LARGE.get(word)) is not None and current:
-            current *= large
-            if large > 100:
-                total, current = total + current, 0
-        else:
-            break
-        used += 1
-    return str(total + current), used
-
-
-def _plain(number: str) -> str:
-    """The number without thousands separators and with a point before its fraction; a version keeps every digit."""
-    if _GROUPED.fullmatch(number):
-        return number.replace(",", "")
-    if _GROUPED_BY_POINTS.fullmatch(number):
-        return number.replace(".", "").replace(",", ".")
-    return number.replace(",", ".") if _COMMA.fullmatch(number) else number
-
 
 Bucket = Literal["day", "week", "month", "year"]
 
@@ -241,6 +67,10 @@ _MONTH_OF = {_folded(word): number for number, words in enumerate(_MONTHS, 1) fo
 }
 _UNIT_OF = {_folded(word): unit for unit, words in _UNITS.items() for word in words.split()}
 _DAYS_SINCE = {word: days for days, words in enumerate(_RECENT_DAYS) for word in words.split()}
+
+
+MONTHS = tuple(words.split()[0] for words in _MONTHS)
+"""The English names, in lower case."""
 
 
 def month_named(word: str) -> int | None:

@@ -1,27 +1,190 @@
-"""The quotes that a passage offers, its sentences and table rows, and the content words of each in order.
+"""The hard facts of a sentence: numbers, dates, units, versions, names and negations; and the quotes that a passage
+offers, its sentences and table rows, with the content words of each in order.
 
-Numbers and dates have one spelling ("$5.8 million" and "5,800,000 dollars", "May 3" and "3rd of May"); a version stays
-as it is written, so 3.1 is not 3.10. Operators are the words that decide the meaning of the next word: denials, doubts,
-amounts. They are English; denials are known in the languages of `DENIES`.
+Numerals, units and dates have one spelling ("$5.8 million" and "5,800,000 dollars", "May 3" and "3rd of May"); a
+version stays as it is written, so 3.1 is not 3.10. Operators are the words that decide the meaning of the next word:
+denials, doubts, amounts. They are English; denials are known in the languages of `DENIES`.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import permutations
 from typing import Literal
 
+from websearch_gateway.text.dates import MONTHS, month_named
 from websearch_gateway.text.markdown import blocks, lines, plain, sentences_of, word_set
-from websearch_gateway.text.numbers import UNITS, month_named, quantity
 from websearch_gateway.text.tokens import MARKS, STOP_WORDS, UNSPACED, fold, stems, words
 
+_CARDINALS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty"""
+_FIRST = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
+_TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+_SMALL = {word: number for number, word in enumerate(_CARDINALS.split())} | _TENS
+_LARGE = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_ORDINALS = {
+    **{word: str(number) for number, word in enumerate(_FIRST.split(), start=1)},
+    **{f"{word[:-1]}ieth": str(number) for word, number in _TENS.items()},
+    "hundredth": "100",
+}
+_ROMAN: Mapping[str, str] = {
+    "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
+    "xiii": "13", "xiv": "14", "xvi": "16",
+}  # fmt: skip
+_COUNTED_NOUNS = frozenset({"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"})
+_SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
+_UNIT_SPELLINGS = """\
+km kilometer kilometers kilometre kilometres kms, meter meters metre metres,
+cm centimeter centimeters centimetre centimetres, mm millimeter millimeters millimetre millimetres, mile miles,
+foot feet ft, inch inches, yard yards yd, kg kilogram kilograms kilo kilos kgs, gram grams,
+mg milligram milligrams, mcg microgram micrograms, pound pounds lb lbs, ton tons tonne tonnes, acre acres,
+hectare hectares, ounce ounces oz, stone stones, liter liters litre litres,
+ml milliliter milliliters millilitre millilitres, cup cups, tablespoon tablespoons tbsp, teaspoon teaspoons tsp,
+gallon gallons, quart quarts, pint pints, mph, kmh kph km/h, km/s, celsius centigrade °c, fahrenheit °f,
+kelvin kelvins, percent % percentage, year years yr yrs, month months, week weeks, day days, hour hours hr hrs,
+minute minutes mins, seconds sec secs, kb kilobyte kilobytes, mb megabyte megabytes, gb gigabyte gigabytes,
+tb terabyte terabytes, kib, mib, gib, tib, usd dollar dollars, eur euro euros, gbp, jpy yen, inr rupee rupees"""
+UNITS: Mapping[str, str] = {
+    **{word: group.split()[0] for group in _UNIT_SPELLINGS.split(",") for word in group.split()},
+    **{unit: unit for unit in ("watt", "volt", "am", "pm", "iu")},
+}
+"""Spellings that are units in any position."""
+UNIT_NAMES = frozenset(UNITS.values())
 
-def stem_set(spaced: str) -> frozenset[str]:
-    """The stems of the words of a text with blanks between them."""
-    return frozenset(stems(spaced.split()))
+_AFTER_A_NUMBER: Mapping[str, str] = {
+    "m": "meter", "g": "gram", "l": "liter", "c": "celsius", "f": "fahrenheit", "h": "hour", "s": "seconds",
+    "min": "minute", "second": "seconds", "w": "watt", "v": "volt", "p": "p", "in": "inch", "mi": "mile",
+}  # fmt: skip
+_SHORT_LARGE = {"k": "thousand", "mn": "million", "mio": "million", "bn": "billion", "tn": "trillion"}
+_CURRENCIES = frozenset(("usd", "eur", "gbp", "jpy", "inr"))
+_DIGITS = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°²³/]*)")
+_BY_COMMAS = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_BY_POINTS = re.compile(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+")
+_COMMA = re.compile(r"-?\d+,(?:\d{1,2}|\d{4,})")
+_LONGEST_NUMBER = 12
+
+
+def is_year(word: str) -> bool:
+    """Whether a number is written like a year."""
+    return len(word) == 4 and word.isdigit() and "1000" <= word < "2200"
+
+
+def is_rounding(number: str, exact: str) -> bool:
+    """Whether one number is the other with fewer digits: 2.1 million for 2,102,650. Below 1,000 each is exact."""
+    try:
+        short, long = sorted((float(number), float(exact)), key=lambda value: len(f"{value:g}".strip("0")))
+    except ValueError:
+        return False
+    digits = len(re.sub(r"\D", "", f"{short:.15g}").strip("0"))
+    is_near = digits > 1 or abs(long - short) <= abs(long) / 20
+    return abs(short) >= 1_000 and is_near and float(f"{long:.{digits}g}") == short
+
+
+def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None:
+    """The number that begins at `position` in digits, its unit (empty without one), and the position after it.
+
+    `words` are folded, with currency signs and `%` as words. An ordinal has the unit `nth`. None if there is no number;
+    "one" and "second" are none, except in "one million" and "twenty second".
+    """
+    sign = _SIGNS.get(words[position], "")
+    start = position + bool(sign)
+    word = words[start] if start < len(words) else ""
+    if word == "one" and not _LARGE.keys() & set(words[start + 1 : start + 2]):
+        return None
+    if ordinal := (None if word == "second" else _ORDINALS.get(word)) or _compound_ordinal(words, start):
+        return ordinal, "nth", start + 1 + (word in _SMALL)
+    if word in _ROMAN:
+        return _ROMAN[word], "", start + 1
+    written, suffix = found.groups() if (found := _DIGITS.fullmatch(word)) else ("", "")
+    if suffix and suffix not in _SHORT_LARGE:
+        if suffix in ("st", "nd", "rd", "th"):
+            return _plain(written), "nth", start + 1
+        unit = None if suffix == "s" else unit_named(suffix)  # "1960s"
+        return (_plain(written), unit, start + 1) if unit else (word, sign, start + 1)
+    rest = [_SHORT_LARGE.get(one, one) for one in (suffix, *words[start + 1 : start + _LONGEST_NUMBER]) if one]
+    number, used = _in_words([_plain(written) or word, *rest])
+    if number is None:
+        return None
+    after = start + used - bool(suffix)
+    behind = unit_named(words[after]) if after < len(words) and not sign else None
+    unit = sign or behind or ""
+    if unit in _CURRENCIES and re.fullmatch(r"\d{1,3}\.\d{3}", number):
+        number = number.replace(".", "")  # no price has three decimals
+    return number, unit, after + bool(behind)
+
+
+def numerals(words: Sequence[str]) -> list[str]:
+    """`words` with every number in digits and joined to its unit."""
+    found: list[str] = []
+    position = 0
+    while position < len(words):
+        if counted := quantity(words, position):
+            number, unit, position = counted
+            if unit == "nth":
+                unit = "th" if number[-2:-1] == "1" else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1:], "th")
+            found.append(number + unit)
+            continue
+        word = words[position]
+        is_time = word == "second" and found[-1:] and found[-1] in ("per", "a", "each", "every")
+        found.append("seconds" if is_time else {"one": "1", "second": "2nd"}.get(word, word))
+        position += 1
+    return found
+
+
+def unit_named(word: str) -> str | None:
+    """The unit that a word behind a number names."""
+    # In "5 in 10", "in" is far more often a preposition than inches.
+    return UNITS.get(word) or (None if word == "in" else _AFTER_A_NUMBER.get(word))
+
+
+def _compound_ordinal(words: Sequence[str], position: int) -> str | None:
+    """ "twenty first" -> 21. "twenty second" may be a time, so it needs a counted noun after it."""
+    first, second = [*words[position : position + 2], "", ""][:2]
+    ten, one = _SMALL.get(first, 0), _ORDINALS.get(second, "")
+    if not 20 <= ten <= 90 or len(one) != 1:
+        return None
+    if one == "2" and _COUNTED_NOUNS.isdisjoint(words[position + 2 : position + 4]):
+        return None
+    return f"{ten // 10}{one}"
+
+
+def _in_words(words: Sequence[str]) -> tuple[str | None, int]:
+    """The number at the start, in digits, and how many words it has."""
+    word = words[0]
+    if _DIGITS.fullmatch(word):
+        # A version or a date, such as 1.2.3, is not an amount.
+        if len(words) > 1 and words[1] in _LARGE and re.fullmatch(r"-?\d+(?:\.\d+)?", word):
+            return f"{float(word) * _LARGE[words[1]]:.6f}".rstrip("0").rstrip("."), 2
+        return word, 1
+    if word not in _SMALL:
+        return None, 0
+    total, current, used = 0, 0, 0
+    for word in words:
+        if (small := _SMALL.get(word)) is not None and (current % 100 == 0 or (current % 10 == 0 and small < 10)):
+            current += small
+        elif (large := _LARGE.get(word)) is not None and current:
+            current *= large
+            if large > 100:
+                total, current = total + current, 0
+        else:
+            break
+        used += 1
+    return str(total + current), used
+
+
+def _plain(number: str) -> str:
+    """The number without thousands separators and with a point before its fraction; a version keeps every digit."""
+    if _BY_COMMAS.fullmatch(number):
+        return number.replace(",", "")
+    if _BY_POINTS.fullmatch(number):
+        return number.replace(".", "").replace(",", ".")
+    return number.replace(",", ".") if _COMMA.fullmatch(number) else number
 
 
 MOST_CHARS = 2_000  # the most characters of a sentence that are read
@@ -32,6 +195,34 @@ DENIES = re.compile(
     r"ليس|ليست|لا)(?!\w)|n['’]t\b|\bn['’]|[不没沒無未]|ない|ไม่|않",
     re.IGNORECASE,
 )
+
+
+def any_of(table: str) -> re.Pattern[str]:
+    """A pattern of words; in the table `*` stands for any ending, `_` for a blank."""
+    known = "|".join(word.replace("*", r"\w*").replace("_", " ") for word in table.split())
+    return re.compile(rf"(?<!\w)(?:{known})(?!\w)", re.IGNORECASE)
+
+
+DENIED = re.compile(
+    DENIES.pattern
+    + "|"
+    + any_of(
+        "lack* deny denies denied denying refus* declin* reject* fail fails failed failing failure absen* unable "
+        "impossible prevent* prohibit* forbid* forbad* forbidden hardly rarely seldom barely lost lose loses stop* "
+        "turn_down turns_down turned_down exclud* avoid* unlike unclear unknown disqualif* missing ban bans banned "
+        "barred illeg* ended abst* unable unlikely* unsafe* unchanged unhealthy unsuccessful* uncommon* unusual*"
+    ).pattern,
+    re.IGNORECASE,
+)
+"""What one writer says with these words another one says with "not"."""
+
+_PAIRS = """\
+support oppose, accept reject, succeed fail, increase decrease, rise fall, rose fell, win lose, won lost, buy sell,
+inside outside, within outside, north south, east west, northern southern, eastern western, open closed, male female,
+bought sold, largest smallest, highest lowest, longest shortest, first last, import export, legal illegal, true false,
+public private, safe unsafe, above below, cause prevent, allowed forbidden, upheld dismissed, higher lower, gain loss,
+larger smaller, early late, advance stagnate"""
+OPPOSITES = [tuple(order) for pair in _PAIRS.split(",") for order in permutations(stems(pair.split()))]
 
 _OPERATORS = """\
 all every each entire whole always everybody everyone everything
@@ -76,12 +267,7 @@ _FILLERS = word_set(
 )
 _FUNCTION = STOP_WORDS | _TIMES | _LINKS | _JOINS | _FILLERS | _BOUNDS.keys()
 
-_MONTHS = tuple(
-    word.capitalize()
-    for word in re.findall(
-        r"\w+", "january february march april may june july august september october november december"
-    )
-)
+_MONTHS = tuple(month.capitalize() for month in MONTHS)
 _MONTH = {short.lower(): name.lower() for name in _MONTHS for short in (name, name[:3])} | {"sept": "september"}
 _OTHER_WORDS = frozenset(("may", "march", "mar", "jan", "sep", "dec"))
 """Short names and months that are also other words or names."""
@@ -261,6 +447,79 @@ def _signs(before: list[str]) -> frozenset[str]:
     return frozenset(OPERATORS[one] for one in before if one in OPERATORS)
 
 
+Chain = Sequence[tuple[int, int]]
+"""Words that two sentences have in the same order: pairs of their places."""
+
+_MOST_PAIRS, _REACH = 1_000, 60
+_FEW = word_set("two three four five six seven eight nine ten") | dict.fromkeys(list(_ORDINALS)[:10]).keys() - {
+    "second"
+}
+NO_UNITS = frozenset(("", "month", "nth"))
+
+
+def names_of(said: Sequence[Word], passage: Quotable) -> set[int]:
+    """The places of names. A sentence's first word is one if it is one elsewhere in the passage, or before a name."""
+    found = {place for place, word in enumerate(said) if word.kind == "name"}
+    for place, word in enumerate(said):
+        if word.kind == "word" and word.raw[:1].isupper():
+            after = said[place + 1] if place + 1 in found else None
+            is_joined = after and after.part == word.part and not (after.links or after.joins)
+            if is_joined or word.text in passage.names:
+                found.add(place)
+    return found
+
+
+def same_number(word: Word, other: Word) -> bool:
+    """Whether two numbers are equal, have one unit, and are not bounds of opposite sides."""
+    return (
+        word.text == other.text
+        and (word.unit in ("", other.unit) or {word.unit, other.unit} <= NO_UNITS)
+        and {"over", "under"} - (word.bounds ^ other.bounds) != set()
+    )
+
+
+def unmatched(some: Sequence[Word], others: Sequence[Word]) -> list[Word]:
+    """The numbers of one sentence that the other does not have."""
+    return [
+        word
+        for word in some
+        if word.kind == "number" and not any(one.kind == "number" and same_number(word, one) for one in others)
+    ]
+
+
+def kind_of(number: Word) -> str:
+    """The unit of a number, or "year"."""
+    return "year" if is_year(number.text) and not number.unit else number.unit
+
+
+def is_small_number(word: Word) -> bool:
+    """Whether it is one of the words from "two" to "tenth", which often count without being a fact."""
+    return word.kind == "number" and word.raw.lower() in _FEW
+
+
+def chain_of(said: Sequence[Word], theirs: Sequence[Word]) -> Chain:
+    """The longest match of words in the same order, neighbours preferred."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, word in enumerate(theirs):
+        places[word.text].append(place)
+    pairs = [(one, other) for one, word in enumerate(said) for other in places.get(word.text, ())][:_MOST_PAIRS]
+    best: list[tuple[float, int]] = []
+    for index, (one, other) in enumerate(pairs):
+        top = (1.0, -1)
+        for before in range(max(0, index - _REACH), index):
+            if pairs[before][0] < one and pairs[before][1] < other:
+                distance = other - pairs[before][1]
+                reached = best[before][0] + 1.0 + (0.4 if distance == 1 else 0.0) - 0.02 * min(distance, 9)
+                top = max(top, (reached, before))
+        best.append(top)
+    index = max(range(len(pairs)), key=lambda place: best[place][0], default=-1)
+    chain = []
+    while index >= 0:
+        chain.append(pairs[index])
+        index = best[index][1]
+    return chain[::-1]
+
+
 MOST_QUOTES = 4
 LONGEST_QUOTE = 500  # the most characters of a quote that is shown
 LONGEST_PASSAGE = 20_000  # the most characters of a passage that are read
@@ -368,26 +627,41 @@ def _quotes(markdown: str) -> Iterator[Quote]:
     for block in blocks(markdown):
         if block.kind == "table":
             rows = [markdown[start:end] for start, end in lines(markdown, block.start, block.end)]
+            table = [[plain(cell.strip()) for cell in row.strip().strip("|").split("|")] for row in rows]
+            numbered = [any(letter.isdigit() for letter in row) for row in rows]
             ruled = len(rows) > 1 and not words(rows[1])
-            header = _cells(rows[0]) if ruled or _is_header(rows) else []
-            for row in rows[1 + ruled if header else 0 :]:
-                cells = _cells(row)
+            # Without a rule below, it alone has no digit.
+            header = table[0] if ruled or (len(rows) > 2 and not numbered[0] and all(numbered[1:])) else []
+            for row, cells in [*zip(rows, table, strict=True)][1 + ruled if header else 0 :]:
                 yield Quote(row.strip(), tuple(zip([*header, *[""] * len(cells)], cells, strict=False)))
         else:
             for start, end in sentences_of(markdown, block):
                 yield Quote(plain(markdown[start:end]))
 
 
-def _is_header(rows: Sequence[str]) -> bool:
-    """Whether the first row names the columns of a table without a rule: it alone has no digit."""
-    numbered = [any(letter.isdigit() for letter in row) for row in rows]
-    return len(rows) > 2 and not numbered[0] and all(numbered[1:])
-
-
-def _cells(row: str) -> list[str]:
-    return [plain(cell.strip()) for cell in row.strip().strip("|").split("|")]
-
-
 def _folded(text: str) -> str:
     """The words with a blank before and behind each."""
     return f" {_NOT_WORDS.sub(' ', fold(plain(text))).strip()} "
+
+
+_CHANGES = any_of(
+    "if unless provided except as_long_as but not although though when until according_to say says said told tells "
+    "claim claims claimed argue* believe* suggest* accuse* rumour* rumor* dream* imagin*"
+)
+"""What changes the meaning of the words before it."""
+_EDGES = frozenset(",;:.!?()，；：。！？（）")
+_TOKENS = re.compile(r"(?:(?<!\w)[-\u2212](?=\d))?\w+(?:['’.,]\w+)*|[,;:.!?()，；：。！？（）]")
+
+
+def is_verbatim(sentence: str, quote: str) -> bool:
+    """Whether the words of the sentence are a run of the quote's, and nothing beside them changes their meaning.
+
+    The run begins where the quote begins, and ends where a part of the quote ends that no condition, denial or speaker
+    follows. A question makes no statement.
+    """
+    said, theirs = (_TOKENS.findall(text.replace("’", "'").lower()) for text in (sentence, quote))
+    if len(words(sentence)) < LEAST_WORDS or theirs[-1:] == ["?"]:
+        return False
+    said = said[:-1] if said[-1] in _EDGES else said
+    behind = theirs[len(said) :]
+    return theirs[: len(said)] == said and (not behind or behind[0] in _EDGES) and not _CHANGES.search(" ".join(behind))
