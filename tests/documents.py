@@ -117,10 +117,15 @@ def book(chapters: list[str], facts: str = "", parts: dict[str, str | bytes] | N
     )
 
 
-def drawn(*pages: str, outline: list[tuple[str, int]] = [], title: str = "") -> bytes:  # noqa: B006
-    """A PDF of pages of 300 by 300 points. `outline` has titles and page indexes, the second below the first."""
+def drawn(*pages: str, outline: list[tuple[str, int]] = [], title: str = "", unicode: str = "") -> bytes:  # noqa: B006
+    """A PDF of pages of 300 by 300 points. `outline` has titles and page indexes, the second below the first.
+
+    With `unicode` (hexadecimal UTF-16) the letter A stands for these characters.
+    """
     objects = {1: "<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R>>", 3: f"<</Title({title})>>"}
-    objects[4] = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
+    objects[4] = f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica{'/ToUnicode 9 0 R' if unicode else ''}>>"
+    codes = f"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <{unicode}> endbfchar"
+    objects[9] = f"<</Length {len(codes)}>>stream\n{codes}\nendstream"
     kids = []
     for number, text in enumerate(pages):
         page, content = 20 + 2 * number, 21 + 2 * number

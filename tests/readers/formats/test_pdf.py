@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.documents import at, drawn
+from tests.growth import too_much
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.formats import pdf as pdf_module
 from websearch_gateway.readers.formats.pdf import MOST_PAGES, pdf
+from websearch_gateway.text.chunk import chunk
 
 URL = "https://example.com/a/leaflet%20one.pdf"
 
@@ -142,6 +144,46 @@ def test_a_turned_page_is_read_upright() -> None:
     )
     body = drawn(text).replace(b"/Type/Page/Parent", b"/Rotate 90/Type/Page/Parent")
     assert "| Port | Depth |\n| --- | --- |\n| Lark | 5 m |\n| Gull | 6 m |" in pdf(body, URL, "").markdown
+
+
+def test_text_on_its_side_is_read_as_if_it_were_upright() -> None:
+    """As a wide table on a page of a book; the few words that run as the page does stand below it."""
+    rows = [("Port", "Depth"), ("Lark", "5 m"), ("Gull", "6 m")]
+    text = "".join(
+        f"BT /F 10 Tf 0 1 -1 0 {50 + 14 * n} {x} Tm ({cell}) Tj ET\n"
+        for n, row in enumerate(rows)
+        for x, cell in zip((20, 120), row, strict=True)
+    )
+    assert markdown(text + at(20, 20, "Atlas")) == (
+        "*Page 1*\n\n| Port | Depth |\n| --- | --- |\n| Lark | 5 m |\n| Gull | 6 m |\n\nAtlas"
+    )
+
+
+def test_letters_beyond_the_first_plane_are_whole() -> None:
+    """The italic letters of formulas, for example."""
+    body = drawn(at(20, 200, "A"), unicode="D835DEFC")
+    assert pdf(body, URL, "").markdown == "*Page 1*\n\n\U0001d6fc"
+
+
+def test_rows_of_numbers_at_the_edge_of_each_page_stay() -> None:
+    pages = [at(20, 285, f"{n}1 {n}2 {n}3") + at(20, 150, "Words") + at(140, 10, f"{n} / 4") for n in range(1, 5)]
+    found = markdown(*pages)
+    assert all(f"*Page {n}*\n\n{n}1 {n}2 {n}3\n\nWords" in found for n in range(1, 5))
+    assert " / 4" not in found
+
+
+def test_no_line_looks_like_the_mark_of_another_page() -> None:
+    found = markdown(at(20, 250, "Words") + at(20, 200, "*Page 7*"))
+    assert [passage.page for passage in chunk(found)] == [1]
+
+
+def test_the_work_on_ruling_lines_grows_with_their_number() -> None:
+    walls = "".join(f"{x} 0 m {x} 90000 l S " for x in (0, 100, 200))
+
+    def lines(size: int) -> str:
+        return "".join(f"0 {4 * n} m 200 {4 * n} l S " for n in range(size // 20))
+
+    assert not too_much(lambda text: markdown(walls + text + at(20, 20, "Words")), lines, (4_000,), ())
 
 
 def test_list_items_keep_their_order_and_depth() -> None:

@@ -35,12 +35,14 @@ LONGEST_HEADING = 200
 MARGIN = 0.095
 """The part of a page's height, above and below, in which headers and footers stand."""
 MOST_MARGIN_LINES = 3
+MOST_PAGE_NUMBERS = 2
+"""The numbers of a line without letters that counts pages, such as `3 / 10`."""
 OFTEN = 3
 """A header or footer is on at least so many pages, or on both of two: chapters have their own."""
 
 _NUMBERING = re.compile(r"^(?:[\dIVX]++\.?)++\s+")
 _NUMBER = re.compile(r"\d+|^\W*[ivxlcdm]+\W*$")
-_BLOCK_START = re.compile(r"^(?=#{1,6} |>|\||={3,}$|-{3,}$|~{3,}|`{3,})", re.MULTILINE)
+_BLOCK_START = re.compile(r"^(?=#{1,6} |>|\||={3,}$|-{3,}$|~{3,}|`{3,}|\*Page \d+\*$)", re.MULTILINE)
 _NO_TITLES = ("", "untitled", "(anonymous)")
 _DEEPEST_HEADING = 6
 _MOST_HEADINGS = 10_000
@@ -133,7 +135,9 @@ def _margin_lines(page: Sheet) -> dict[tuple[str, int], list[Word]]:
     lower = [word for word in page.words if word.y < MARGIN * page.height]
     for line in (*list(lines(upper))[:MOST_MARGIN_LINES], *list(lines(lower))[-MOST_MARGIN_LINES:]):
         text = " ".join(word.text for word in line)
-        marks[_NUMBER.sub("#", text), round(line[0].y / 4)] = line
+        # Many numbers are a row of a table.
+        is_named = any(map(str.isalpha, text)) or len(_NUMBER.findall(text)) <= MOST_PAGE_NUMBERS
+        marks[_NUMBER.sub("#", text) if is_named else text, round(line[0].y / 4)] = line
     return marks
 
 

@@ -6,6 +6,7 @@ import ctypes
 import math
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ MOST_CHARACTERS = 200_000
 BROKEN = "\x02\ufffe\u00ad"
 """Marks of a hyphen at the end of a line, which PDFium joins with the next: its own two, and the soft hyphen."""
 _WORD = re.compile(rf"[^\s\0{BROKEN}]+[{BROKEN}]?")
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 class Word(NamedTuple):
@@ -51,59 +53,76 @@ class Sheet(NamedTuple):
 
 
 Turn = Callable[[float, float], tuple[float, float]]
+_ASKEW = 0.15
+"""Text that leans more than this from an axis (in right angles) is turned, such as DRAFT across a page."""
 
 
 def sheet(page: Any) -> Sheet:
-    """The words and lines of a pypdfium2 page."""
-    width, height = page.get_size()
-    turn = _turn(page.get_rotation(), width, height)
-    words, turned = _words(page, turn)
-    return Sheet(words, turned, _lines(page, turn) if words else [], height)
-
-
-def _turn(rotation: int, width: float, height: float) -> Turn:
-    """How a place moves when the page is shown; `width` and `height` are those of the shown page."""
-    turns: dict[int, Turn] = {
-        90: lambda x, y: (y, height - x),
-        180: lambda x, y: (width - x, height - y),
-        270: lambda x, y: (width - y, x),
-    }
-    return turns.get(rotation, lambda x, y: (x, y))
-
-
-def _words(page: Any, turn: Turn) -> tuple[list[Word], str]:
+    """The words and lines of a pypdfium2 page, turned so that most of its text is upright."""
     import pypdfium2.raw as pdfium
 
     textpage = page.get_textpage()
     raw = textpage.raw
     text = _characters(raw)
-    box, matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
-    x, y = ctypes.c_double(), ctypes.c_double()
-    words: list[Word] = []
-    turned: list[str] = []
-    scale, upright, line_end, rotated = 1.0, True, -1, page.get_rotation() != 0
+    runs: list[tuple[int, float, list[re.Match[str]]]] = []
+    matrix = pdfium.FS_MATRIX()
+    line_end = -1
     for match in _WORD.finditer(text):
-        first, last = match.start(), match.end() - 1
-        if first > line_end:
-            line_end = text.find("\n", first) % (len(text) + 1)
-            pdfium.FPDFText_GetMatrix(raw, first, matrix)
-            right, up = turn(matrix.a, matrix.b), turn(matrix.c, matrix.d)
-            origin = turn(0, 0)
-            scale = math.hypot(up[0] - origin[0], up[1] - origin[1]) or 1.0
-            upright = abs(right[1] - origin[1]) <= abs(right[0] - origin[0])
-        if not upright:
-            turned.append(match[0])
-            continue
-        size = pdfium.FPDFText_GetFontSize(raw, first) * scale
-        pdfium.FPDFText_GetCharOrigin(raw, first, x, y)
-        pdfium.FPDFText_GetLooseCharBox(raw, last, box)
-        start, baseline, end = x.value, y.value, box.right
-        if rotated:
-            start, baseline = turn(start, baseline)
-            end = max(turn(box.left, box.bottom)[0], turn(end, box.top)[0])
-        words.append(Word(start, end if end > start else start, baseline, size if size > 1 else 1.0, match[0]))
+        if match.start() > line_end:
+            line_end = text.find("\n", match.start()) % (len(text) + 1)
+            pdfium.FPDFText_GetMatrix(raw, match.start(), matrix)
+            angle = math.atan2(matrix.b, matrix.a) / (math.pi / 2)
+            direction = round(angle) % 4 if abs(angle - round(angle)) < _ASKEW else -1
+            runs.append((direction, math.hypot(matrix.c, matrix.d) or 1.0, []))
+        runs[-1][2].append(match)
+    (width, height), shown = page.get_size(), page.get_rotation() // 90
+    if shown % 2:
+        width, height = height, width
+    letters = Counter({shown: 0})
+    for direction, _, matches in runs:
+        letters[direction] += matches[-1].end() - matches[0].start()
+    del letters[-1]
+    upright = max(letters, key=letters.__getitem__)
+    turn = _turn(upright, width, height)
+    words = [
+        _word(raw, match, scale, turn)
+        for direction, scale, matches in runs
+        if direction == upright
+        for match in matches
+    ]
+    turned = " ".join(_whole(match[0]) for direction, _, matches in runs if direction != upright for match in matches)
     textpage.close()
-    return words, " ".join(turned)
+    return Sheet(words, turned, _lines(page, turn) if words else [], width if upright % 2 else height)
+
+
+def _turn(quarters: int, width: float, height: float) -> Turn:
+    """How a place moves when text that runs in this direction, in right angles to the left, becomes upright."""
+    turns: tuple[Turn, ...] = (
+        lambda x, y: (x, y),
+        lambda x, y: (y, width - x),
+        lambda x, y: (width - x, height - y),
+        lambda x, y: (height - y, x),
+    )
+    return turns[quarters]
+
+
+def _word(raw: Any, match: re.Match[str], scale: float, turn: Turn) -> Word:
+    import pypdfium2.raw as pdfium
+
+    first = match.start()
+    box, x, y = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(raw, first, x, y)
+    pdfium.FPDFText_GetLooseCharBox(raw, match.end() - 1, box)
+    start, baseline = turn(x.value, y.value)
+    end = max(turn(box.left, box.bottom)[0], turn(box.right, box.top)[0], start)
+    return Word(start, end, baseline, max(pdfium.FPDFText_GetFontSize(raw, first) * scale, 1.0), _whole(match[0]))
+
+
+def _whole(text: str) -> str:
+    """The text with whole characters: one beyond the first 65,536 comes in two halves."""
+    if not _HALVES.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _characters(raw: Any) -> str:
@@ -199,7 +218,7 @@ class Segment(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Cells between ruling lines: the edges of columns from left to right, and of rows from top to bottom.
+    """Cells between ruling lines: the edges of columns from left to right, and of rows from top to bottom, negated.
 
     `merged` has for each place, (row, column), the first place of its cell: those without a line between them are one.
     """
@@ -217,7 +236,7 @@ def ruled(words: Sequence[Word], lines: Sequence[Line]) -> tuple[list[Segment], 
         cells, outside = _filled(grid, left)
         if len(cells) > 1 and sum(1 for row in cells if sum(map(bool, row)) > 1) > 1:
             rows = tuple(tuple(row) for row in cells)
-            tables.append(Segment(grid.xs[0], grid.xs[-1], grid.ys[0], 1.0, "", 0, rows))
+            tables.append(Segment(grid.xs[0], grid.xs[-1], -grid.ys[0], 1.0, "", 0, rows))
             left = outside
     return tables, left
 
@@ -227,20 +246,19 @@ def _grids(lines: Sequence[Line]) -> Iterator[Grid]:
     if len(flat) * len(steep) > MOST_CROSSINGS:
         return
     for rows, columns in _connected(flat, steep):
-        xs, ys = _edges(x for x, _, _ in columns), _edges(y for y, _, _ in rows)[::-1]
+        xs, ys = _edges(x for x, _, _ in columns), _edges(-y for y, _, _ in rows)
         if len(xs) < 3 or len(ys) < 3 or len(xs) * len(ys) > MOST_CELLS:
             continue
+        # An edge is the least place of the lines that it joins.
         walls = {
-            (_nearest(xs, x), row)
+            (bisect_right(xs, x) - 1, row)
             for x, y0, y1 in columns
-            for row in range(len(ys) - 1)
-            if y0 - SNAP <= ys[row + 1] and ys[row] <= y1 + SNAP
+            for row in range(bisect_left(ys, -y1 - SNAP), bisect_right(ys, SNAP - y0) - 1)
         }
         floors = {
-            (column, _nearest(ys, y))
+            (column, bisect_right(ys, -y) - 1)
             for y, x0, x1 in rows
-            for column in range(len(xs) - 1)
-            if x0 - SNAP <= xs[column] and xs[column + 1] <= x1 + SNAP
+            for column in range(bisect_left(xs, x0 - SNAP), bisect_right(xs, x1 + SNAP) - 1)
         }
         first: dict[tuple[int, int], tuple[int, int]] = {}
         for row in range(len(ys) - 1):
@@ -295,13 +313,9 @@ def _edges(values: Iterable[float]) -> list[float]:
     return edges
 
 
-def _nearest(edges: Sequence[float], value: float) -> int:
-    return min(range(len(edges)), key=lambda place: abs(edges[place] - value))
-
-
 def _filled(grid: Grid, words: Sequence[Word]) -> tuple[list[list[str]], list[Word]]:
     """The texts of the cells, in which a merged cell repeats its text, and the words outside of the grid."""
-    xs, ys = grid.xs, [-y for y in grid.ys]
+    xs, ys = grid.xs, grid.ys
     cells: dict[tuple[int, int], list[Word]] = {}
     outside: list[Word] = []
     for word in words:
