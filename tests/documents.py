@@ -124,8 +124,9 @@ def drawn(*pages: str, outline: list[tuple[str, int]] = [], title: str = "", uni
     """
     objects = {1: "<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R>>", 3: f"<</Title({title})>>"}
     objects[4] = f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica{'/ToUnicode 9 0 R' if unicode else ''}>>"
-    codes = f"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <{unicode}> endbfchar"
-    objects[9] = f"<</Length {len(codes)}>>stream\n{codes}\nendstream"
+    if unicode:
+        codes = f"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <{unicode}> endbfchar"
+        objects[9] = f"<</Length {len(codes)}>>stream\n{codes}\nendstream"
     kids = []
     for number, text in enumerate(pages):
         page, content = 20 + 2 * number, 21 + 2 * number

@@ -6,7 +6,7 @@ warning. Addresses to read are checked where they are read, in `cache/pages.py`,
 `Provenance` knows: a page may order a model to read an address with what the model knows in it.
 
 An address is known if exactly it stood in a result, was a link of a page that was read, in an earlier call of the same
-caller, or is in the documentation index. Any other one that carries data (`text/carried_data.py`) gets a warning, or is
+caller, or is in the documentation index. Any other one that carries data (`text/secrets.py`) gets a warning, or is
 refused before anything is sent. So only known addresses with data are kept in the shared state, as keyed hashes; few
 links of pages are such (2%).
 """
@@ -54,13 +54,6 @@ from websearch_gateway.models import (
 from websearch_gateway.ports import State, Workers
 from websearch_gateway.results import WireModel
 from websearch_gateway.settings.groups import RouteSettings
-from websearch_gateway.text.carried_data import (
-    LEAST_CHARACTERS,
-    addresses_with_data,
-    carried_characters,
-    carries_data,
-    identity,
-)
 from websearch_gateway.text.query import (
     BUILT_IN_ROUTES,
     LONGEST_RAW_QUERY,
@@ -73,7 +66,16 @@ from websearch_gateway.text.query import (
     repeats_a_repetition,
 )
 from websearch_gateway.text.sanitise import suspicious
-from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
+from websearch_gateway.text.secrets import (
+    LEAST_CHARACTERS,
+    addresses_with_data,
+    carried_characters,
+    carries_data,
+    credential_error,
+    credential_kind,
+    credential_kind_in_address,
+    identity,
+)
 from websearch_gateway.text.urls import (
     PUNCTUATION,
     admitted,

@@ -12,9 +12,9 @@ questions of that kind. All are matched on the `matching_form` of the query: low
 also match when their letters are spaced or dotted. The patterns are laid out in columns: white space in them is
 ignored, and `_` matches a space.
 
-The codes of countries (ISO 3166-1, with their English names) and languages (ISO 639-1) are those assigned in November
-2026. They are listed here because every query is checked against them, and a library would need 6 MB and 0.1 s for
-that. A test compares them with Babel's, which is loaded only for the English name of a language.
+The codes of countries (ISO 3166-1) and languages (ISO 639-1) are those assigned in November 2026. They are listed here
+because every query is checked against them, and Babel would need 6 MB and 0.1 s for that. A test compares them with
+Babel's, which is loaded only for an English name.
 """
 
 from __future__ import annotations
@@ -436,46 +436,16 @@ _FEEDS = Route(
 BUILT_IN_ROUTES: Mapping[str, Route] = {"polymarket": _PREDICTION_MARKETS, "google-news-rss": _FEEDS}
 """The built-in routes, by the name of the server to use."""
 
-# Of each country the alpha-2 code, the usual name and others, most of them from Unicode's CLDR.
 _COUNTRIES = """
-AD Andorra; AE United Arab Emirates / UAE; AF Afghanistan; AG Antigua & Barbuda; AI Anguilla; AL Albania; AM Armenia;
-AO Angola; AQ Antarctica; AR Argentina; AS American Samoa; AT Austria; AU Australia; AW Aruba; AX Åland Islands; AZ
-Azerbaijan; BA Bosnia and Herzegovina / Bosnia; BB Barbados; BD Bangladesh; BE Belgium; BF Burkina Faso; BG Bulgaria;
-BH Bahrain; BI Burundi; BJ Benin; BL St. Barthélemy; BM Bermuda; BN Brunei / Brunei Darussalam; BO Bolivia; BQ
-Caribbean Netherlands; BR Brazil; BS Bahamas; BT Bhutan; BV Bouvet Island; BW Botswana; BY Belarus; BZ Belize; CA
-Canada; CC Cocos (Keeling) Islands; CD Congo - Kinshasa; CF Central African Republic; CG Congo / Congo - Brazzaville;
-CH Switzerland; CI Côte d’Ivoire / Ivory Coast; CK Cook Islands; CL Chile; CM Cameroon; CN China; CO Colombia; CR
-Costa Rica; CU Cuba; CV Cape Verde / Cabo Verde; CW Curaçao; CX Christmas Island; CY Cyprus; CZ Czech Republic /
-Czechia; DE Germany; DJ Djibouti; DK Denmark; DM Dominica; DO Dominican Republic; DZ Algeria; EC Ecuador; EE Estonia;
-EG Egypt; EH Western Sahara; ER Eritrea; ES Spain; ET Ethiopia; FI Finland; FJ Fiji; FK Falkland Islands; FM
-Micronesia; FO Faroe Islands; FR France; GA Gabon; GB United Kingdom / Britain / Great Britain / UK; GD Grenada; GE
-Georgia; GF French Guiana; GG Guernsey; GH Ghana; GI Gibraltar; GL Greenland; GM Gambia; GN Guinea; GP Guadeloupe; GQ
-Equatorial Guinea; GR Greece; GS South Georgia & South Sandwich Islands; GT Guatemala; GU Guam; GW Guinea-Bissau; GY
-Guyana; HK Hong Kong SAR China / Hong Kong; HM Heard & McDonald Islands; HN Honduras; HR Croatia; HT Haiti; HU
-Hungary; ID Indonesia; IE Ireland; IL Israel; IM Isle of Man; IN India; IO British Indian Ocean Territory; IQ Iraq; IR
-Iran; IS Iceland; IT Italy; JE Jersey; JM Jamaica; JO Jordan; JP Japan; KE Kenya; KG Kyrgyzstan; KH Cambodia; KI
-Kiribati; KM Comoros; KN St. Kitts & Nevis; KP North Korea; KR South Korea / Korea; KW Kuwait; KY Cayman Islands; KZ
-Kazakhstan; LA Laos; LB Lebanon; LC St. Lucia; LI Liechtenstein; LK Sri Lanka; LR Liberia; LS Lesotho; LT Lithuania;
-LU Luxembourg; LV Latvia; LY Libya; MA Morocco; MC Monaco; MD Moldova; ME Montenegro; MF St. Martin; MG Madagascar; MH
-Marshall Islands; MK North Macedonia / Macedonia; ML Mali; MM Myanmar / Myanmar (Burma) / Burma; MN Mongolia; MO Macao
-SAR China / Macao / Macau; MP Northern Mariana Islands; MQ Martinique; MR Mauritania; MS Montserrat; MT Malta; MU
-Mauritius; MV Maldives; MW Malawi; MX Mexico; MY Malaysia; MZ Mozambique; NA Namibia; NC New Caledonia; NE Niger; NF
-Norfolk Island; NG Nigeria; NI Nicaragua; NL Netherlands / Holland; NO Norway; NP Nepal; NR Nauru; NU Niue; NZ New
-Zealand; OM Oman; PA Panama; PE Peru; PF French Polynesia; PG Papua New Guinea; PH Philippines; PK Pakistan; PL
-Poland; PM St. Pierre & Miquelon; PN Pitcairn Islands; PR Puerto Rico; PS Palestinian Territories; PT Portugal; PW
-Palau; PY Paraguay; QA Qatar; RE Réunion; RO Romania; RS Serbia; RU Russia / Russian Federation; RW Rwanda; SA Saudi
-Arabia; SB Solomon Islands; SC Seychelles; SD Sudan; SE Sweden; SG Singapore; SH St. Helena; SI Slovenia; SJ Svalbard
-& Jan Mayen; SK Slovakia; SL Sierra Leone; SM San Marino; SN Senegal; SO Somalia; SR Suriname; SS South Sudan; ST São
-Tomé & Príncipe; SV El Salvador; SX Sint Maarten; SY Syria; SZ Eswatini / Swaziland; TC Turks & Caicos Islands; TD
-Chad; TF French Southern Territories; TG Togo; TH Thailand; TJ Tajikistan; TK Tokelau; TL Timor-Leste; TM
-Turkmenistan; TN Tunisia; TO Tonga; TR Turkey / Türkiye; TT Trinidad and Tobago; TV Tuvalu; TW Taiwan; TZ Tanzania; UA
-Ukraine; UG Uganda; UM U.S. Outlying Islands; US United States / United States of America / US / USA; UY Uruguay; UZ
-Uzbekistan; VA Vatican City; VC St. Vincent & Grenadines; VE Venezuela; VG British Virgin Islands; VI U.S. Virgin
-Islands; VN Vietnam / Viet Nam; VU Vanuatu; WF Wallis & Futuna; WS Samoa; YE Yemen; YT Mayotte; ZA South Africa; ZM
-Zambia; ZW Zimbabwe
+AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC
+CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD
+GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH
+KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW
+MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC
+SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY
+UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 """
-_NAMES_OF_COUNTRIES = {row[:2]: row[3:].split(" / ") for row in " ".join(_COUNTRIES.split()).split("; ")}
-COUNTRIES = frozenset(_NAMES_OF_COUNTRIES)
+COUNTRIES = frozenset(_COUNTRIES.split())
 
 _LANGUAGES = """
 aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
@@ -485,6 +455,15 @@ nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk
 te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
 """
 LANGUAGES = frozenset(_LANGUAGES.split())
+
+
+# Beside the names of Unicode's CLDR, which Babel has: those to use in place of one of them, and further ones.
+_USUAL_NAMES = "BA Bosnia and Herzegovina; CG Congo; CZ Czech Republic; MM Myanmar; TR Turkey; TT Trinidad and Tobago"
+_OTHER_NAMES = """
+AE UAE; BA Bosnia; BN Brunei Darussalam; CI Ivory Coast; CV Cabo Verde; GB Britain; GB Great Britain; GB UK; HK Hong
+Kong; KR Korea; MK Macedonia; MM Burma; MO Macao; MO Macau; NL Holland; RU Russian Federation; SZ Swaziland; US United
+States of America; US USA; VN Viet Nam
+"""
 
 
 def country_code(text: str) -> str | None:
@@ -498,7 +477,13 @@ def country_code(text: str) -> str | None:
 
 def country_name(code: str) -> str:
     """The usual English name of the country with an ISO 3166-1 alpha-2 code, in lower case."""
-    return _NAMES_OF_COUNTRIES[code][0].lower()
+    from babel import Locale
+
+    return (dict(_rows(_USUAL_NAMES)).get(code) or Locale("en").territories[code]).lower()
+
+
+def _rows(table: str) -> list[tuple[str, str]]:
+    return [(row[:2], row[3:]) for row in " ".join(table.split()).split("; ")]
 
 
 _OTHER_LANGUAGES = """
@@ -525,7 +510,11 @@ def _codes_of_languages() -> Mapping[str, str]:
 
 @functools.cache
 def _codes_of_countries() -> Mapping[str, str]:
-    return {_key(name): code for code, names in _NAMES_OF_COUNTRIES.items() for name in names}
+    from babel import Locale
+
+    territories = Locale("en").territories
+    names = ((code, territories[code]) for code in COUNTRIES)
+    return {_key(name): code for code, name in (*names, ("US", "US"), *_rows(_USUAL_NAMES), *_rows(_OTHER_NAMES))}
 
 
 def _key(name: str) -> str:

@@ -16,7 +16,6 @@ from websearch_gateway.embedders.local import encode
 from websearch_gateway.models import Passage, Span
 from websearch_gateway.readers.formats.plain import csv_table, json_text
 from websearch_gateway.text.candidates import Document
-from websearch_gateway.text.carried_data import addresses_with_data, carried_characters
 from websearch_gateway.text.chunk import chunk, window
 from websearch_gateway.text.citations import (
     from_utf16,
@@ -39,7 +38,12 @@ from websearch_gateway.text.sanitise import (
     without_orders,
     wrap_untrusted,
 )
-from websearch_gateway.text.secrets import credential_kind, credential_kind_in_address
+from websearch_gateway.text.secrets import (
+    addresses_with_data,
+    carried_characters,
+    credential_kind,
+    credential_kind_in_address,
+)
 from websearch_gateway.text.tokens import estimate_tokens, tokens
 from websearch_gateway.text.urls import canonical, find_urls, host, may_read, rules_for, strip_trackers
 
