@@ -288,7 +288,7 @@ class State(Protocol):
     """Five verbs for all shared state. Times are seconds.
 
     Keys are `kind/rest`, at most 500 characters of ASCII. Values are bytes; a backend may leave out one of more than
-    900,000.
+    900,000 (once compressed).
 
     Backends inherit from it. They never return expired entries, even if the backend has not deleted them yet.
 

@@ -7,8 +7,9 @@ import pytest
 
 from tools.servers import FirestoreEmulator, NotHere, firestore_emulator
 from websearch_gateway.ports import State
+from websearch_gateway.state import SpareState
 from websearch_gateway.state.firestore import FirestoreState
-from websearch_gateway.state.memory import MemoryState, SpareState
+from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.postgres import PostgresState
 from websearch_gateway.state.sqlite import SqliteState
 
@@ -69,7 +70,7 @@ async def spare_memory_state(tmp_path, clock) -> AsyncIterator[State]:
 @pytest.fixture
 async def postgresql_state(postgresql_server, clock) -> AsyncIterator[State]:
     state = PostgresState(postgresql_server.url, clock=clock, timeout_seconds=PATIENCE)
-    await state._pool.fetch("TRUNCATE websearch_state", {})
+    await state._fetch("TRUNCATE websearch_state", {})
     yield state
     await state.close()
 

@@ -46,7 +46,9 @@ class TestValues:
         assert await state.delete(key)
 
     @pytest.mark.parametrize(
-        "value", [b"", b"\0", bytes(range(256)), b"12", "ü".encode(), os.urandom(900_000)], ids=len
+        "value",
+        [b"", b"\0", bytes(range(256)), b"12", "ü".encode(), os.urandom(900_000), b"long answer " * 100_000],
+        ids=len,
     )
     async def test_any_bytes_come_back_unchanged(self, state, value):
         await state.put("k", value)
@@ -109,7 +111,7 @@ async def stored(state: State) -> int:
     if isinstance(state, MemoryState):
         return len(state._entries)
     if isinstance(state, PostgresState):
-        ((count,),) = await state._pool.fetch("SELECT count(*) FROM websearch_state", {})
+        ((count,),) = await state._fetch("SELECT count(*) FROM websearch_state", {})
     else:
         ((count,),) = await state._read("SELECT count(*) FROM entries", {})
     return count

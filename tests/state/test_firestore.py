@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import json
+import os
 import re
 import signal
 from pathlib import Path
@@ -93,7 +94,7 @@ class TestCountersOfTheRealService:
 
 async def test_a_value_that_no_document_holds_is_not_stored(firestore_state):
     await firestore_state.put("page/1", b"old")
-    await firestore_state.put("page/1", b"x" * 1_000_000)
+    await firestore_state.put("page/1", os.urandom(1_000_000))
     assert await firestore_state.get("page/1") is None
 
 
@@ -143,7 +144,7 @@ class TestTrouble:
                     await verb
                 assert "secret" not in str(caught.value)
             own.process.send_signal(signal.SIGCONT)
-            state._timeouts._cooldown_until = 0
+            state._cooldown_until = 0
             assert await state.get("k/secret") == b"v"
             await state.close()
 

@@ -90,7 +90,7 @@ class TestTrouble:
         await state.close()
 
     async def test_the_server_itself_ends_slow_statements(self, state):
-        assert await state._pool.fetch("SHOW statement_timeout", {}) == [("20s",)]
+        assert await state._fetch("SHOW statement_timeout", {}) == [("20s",)]
 
     async def test_no_message_and_no_log_shows_the_url(self, caplog, postgresql_server):
         caplog.set_level(logging.DEBUG)

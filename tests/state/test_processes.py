@@ -45,7 +45,7 @@ from websearch_gateway.state import open_state
 async def main(url, work):
     state = open_state(url)
     if not url.startswith("sqlite"):
-        state._timeouts._seconds = 60.0  # tests run on busy machines
+        state._seconds = 60.0  # tests run on busy machines
     await state.get("nothing")
     print("ready", flush=True)
     sys.stdin.readline()

@@ -29,7 +29,7 @@ class Instance:
     def __init__(self, url: str, clock: Clock) -> None:
         self.state = open_state(url)
         if not url.startswith("sqlite"):
-            self.state._timeouts._seconds = PATIENCE
+            self.state._seconds = PATIENCE
         self.read: list[str] = []
         self.looks = 0
         self.state.entries = self._noted(self.state)

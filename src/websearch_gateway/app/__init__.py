@@ -65,8 +65,8 @@ from websearch_gateway.results import (
     WireModel,
 )
 from websearch_gateway.settings import Settings
-from websearch_gateway.state import open_state
-from websearch_gateway.state.memory import MemoryState, SpareState
+from websearch_gateway.state import SpareState, open_state
+from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
 from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.upstream.layers import BudgetedEmbedder, Layered

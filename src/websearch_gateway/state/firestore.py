@@ -15,20 +15,21 @@ counter is expired or missing, the first process to create a document for it rep
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import hashlib
 import math
 import re
 import secrets
-import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import zlib
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
-from websearch_gateway.state.shared import TimedState, Timeouts, bounds, require
+from websearch_gateway.state.shared import ROWS_PER_PAGE, RemoteState, bounds, entry_of, paged, require
 
 if TYPE_CHECKING:
     from google.api_core.retry import AsyncRetry
@@ -36,14 +37,12 @@ if TYPE_CHECKING:
         AsyncClient,
         AsyncCollectionReference,
         AsyncDocumentReference,
-        DocumentSnapshot,
     )
 
 
 DEFAULT_PREFIX = "websearch"
 
 _LOCATION = re.compile(r"(?P<project>[a-z0-9][a-z0-9.:-]{0,99})(?:/(?P<prefix>[A-Za-z0-9_-]{1,64})?/?)?")
-_DOCUMENTS_PER_PAGE = 32
 
 
 _TRIES = 20
@@ -59,28 +58,19 @@ class _Counted:
     incarnation: int
 
 
-class FirestoreState(TimedState):
+class FirestoreState(RemoteState):
     """A State in the collections `PREFIX_KIND` of a project. Uses the machine's Application Default Credentials.
 
     Repeats only writes that lost a race; gRPC itself repeats requests that never left this process.
 
     Args:
-        clock: seconds since the epoch, the same in all processes.
-        timeout_seconds: the time limit of a verb.
-        cooldown_seconds: how long all verbs fail at once after one has timed out.
+        options: those of `RemoteState`.
     """
 
-    def __init__(
-        self,
-        project: str,
-        prefix: str = DEFAULT_PREFIX,
-        *,
-        clock: Callable[[], float] = time.time,
-        timeout_seconds: float = 2.0,
-        cooldown_seconds: float = 5.0,
-    ) -> None:
-        timeouts = Timeouts("Firestore", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
-        super().__init__(timeouts, clock)
+    backend: ClassVar[str] = "Firestore"
+
+    def __init__(self, project: str, prefix: str = DEFAULT_PREFIX, **options: Any) -> None:
+        super().__init__(**options)
         self._project, self._prefix = project, prefix
         self._opening: asyncio.Task[AsyncClient] | None = None
 
@@ -98,18 +88,29 @@ class FirestoreState(TimedState):
         return cls(match["project"], match["prefix"] or DEFAULT_PREFIX)
 
     async def get(self, key: str) -> bytes | None:
-        return await self._timeouts.run(self._get, key)
+        return await self.run(self._get, key)
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        await self._timeouts.run(self._put, key, bytes(value), self._expiry(ttl))
+        await self.run(self._put, key, bytes(value), self._expiry(ttl))
 
     async def delete(self, key: str) -> bool:
-        return await self._timeouts.run(self._delete, key)
+        return await self.run(self._delete, key)
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         kinds = [kind_of(prefix)] if "/" in prefix else [OTHER, *(kind for kind in KINDS if kind.startswith(prefix))]
-        async for entry in merged([self._entries(kind, prefix, after) for kind in kinds]):
+        start, end = bounds(prefix, after)
+        pages = (functools.partial(self._page, kind) for kind in kinds)
+        async for entry in merged([paged(functools.partial(self.run, page), start, end, "\0") for page in pages]):
             yield entry
+
+    def _load(self) -> tuple[type[Exception], ...]:
+        """API errors, missing credentials, broken connections."""
+        import google.cloud.firestore  # noqa: F401
+        from google.api_core.exceptions import GoogleAPIError
+        from google.auth.exceptions import GoogleAuthError
+        from grpc import RpcError
+
+        return GoogleAPIError, GoogleAuthError, RpcError
 
     async def _disconnect(self) -> None:
         if self._opening is None:
@@ -123,17 +124,19 @@ class FirestoreState(TimedState):
         return math.inf if ttl is None else self._clock() + ttl
 
     async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
-        return await self._timeouts.run(self._add, key, amount, self._expiry(ttl))
+        return await self.run(self._add, key, amount, self._expiry(ttl))
 
     async def _get(self, key: str) -> bytes | None:
         record = await self._live(key)
-        return _value(record) if record else None
+        return entry_of(key, record.held, math.inf).value if record else None
 
     async def _put(self, key: str, value: bytes, expires: float) -> None:
-        if len(value) > LARGEST_VALUE:
+        packed = LARGEST_VALUE < len(value) <= LARGEST_UNPACKED
+        stored = await asyncio.to_thread(zlib.compress, value, 1) if packed else value
+        if len(stored) > LARGEST_VALUE:
             await self._delete(key)
             return
-        record = Record(key, value, expires=expires, incarnation=new_incarnation())
+        record = Record(key, stored, expires=expires, incarnation=_new_incarnation(), packed=packed)
         await (await self._document(key)).set(fields_of(record), retry=contention())
 
     async def _delete(self, key: str) -> bool:
@@ -150,26 +153,17 @@ class FirestoreState(TimedState):
             return False
         return True
 
-    async def _entries(self, kind: str, prefix: str, after: str) -> AsyncIterator[StateEntry]:
-        """The entries of one kind, read page by page, so that an abandoned iterator keeps nothing open."""
-        start, end = bounds(prefix, after)
-        while True:
-            page = await self._timeouts.run(self._page, kind, start, end)
-            for snapshot in page:
-                record = record_of(snapshot.to_dict())
-                if record is not None and record.expires > (now := self._clock()):
-                    ttl = None if record.expires == math.inf else record.expires - now
-                    yield StateEntry(record.key, _value(record), ttl, record.counts)
-            if len(page) < _DOCUMENTS_PER_PAGE:
-                return
-            start = page[-1].get("key") + "\0"
-
-    async def _page(self, kind: str, start: str, end: str) -> Sequence[DocumentSnapshot[Any]]:
+    async def _page(self, kind: str, start: str, end: str) -> list[tuple[str, StateEntry | None]]:
         from google.cloud.firestore import FieldFilter
 
         query = (await self._collection(kind)).where(filter=FieldFilter("key", ">=", start))
-        query = query.where(filter=FieldFilter("key", "<", end)).order_by("key").limit(_DOCUMENTS_PER_PAGE)
-        return await query.get(retry=None)
+        query = query.where(filter=FieldFilter("key", "<", end)).order_by("key").limit(ROWS_PER_PAGE)
+        found, now = await query.get(retry=None), self._clock()
+        records = [(snapshot.get("key"), record_of(snapshot.to_dict())) for snapshot in found]
+        return [
+            (key, entry_of(key, record.held, record.expires - now) if record and record.expires > now else None)
+            for key, record in records
+        ]
 
     async def _live(self, key: str) -> Record | None:
         """The record of a key; None if expired. Checks the expiry, since Firestore deletes up to a day late."""
@@ -183,7 +177,7 @@ class FirestoreState(TimedState):
         Raises:
             StateUnavailable: other processes won the race on every attempt.
         """
-        fresh = Record(key, count=amount, expires=expires, incarnation=new_incarnation())
+        fresh = Record(key, count=amount, expires=expires, incarnation=_new_incarnation())
         for _ in range(_TRIES):
             counted = await self._increment(key, amount)
             if counted is not None and counted.until > self._clock():
@@ -245,12 +239,14 @@ class FirestoreState(TimedState):
     async def _opened(self) -> AsyncClient:
         """The library's client. If a caller stops waiting, opening it continues for the next caller."""
         if self._opening is None or (self._opening.done() and self._opening.exception()):
-            self._opening = asyncio.create_task(asyncio.to_thread(_open, self._project))
+            self._opening = asyncio.create_task(asyncio.to_thread(self._open))
         return await asyncio.shield(self._opening)
 
+    def _open(self) -> AsyncClient:
+        """Blocking: reads credentials from files, or from the machine's metadata server."""
+        from google.cloud.firestore import AsyncClient
 
-def _value(record: Record) -> bytes:
-    return b"%d" % record.count if record.value is None else record.value
+        return AsyncClient(project=self._project)
 
 
 async def merged(streams: Sequence[AsyncIterator[StateEntry]]) -> AsyncIterator[StateEntry]:
@@ -273,7 +269,10 @@ OTHER = "other"
 
 LARGEST_VALUE = 900_000
 """The most bytes of a value, since a document may have 1 MiB in total
-(https://firebase.google.com/docs/firestore/quotas). Larger ones are not stored."""
+(https://firebase.google.com/docs/firestore/quotas). A larger one is compressed, and not stored if it stays larger."""
+
+LARGEST_UNPACKED = 24_000_000
+"""The most bytes of such a value. Checked on reads too, since others may write to the state."""
 
 _LAST_MOMENT = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
@@ -282,7 +281,7 @@ _LAST_MOMENT = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 class Record:
     """One document. A counter has no `value`.
 
-    `incarnation` changes each time the entry is replaced.
+    `incarnation` changes each time the entry is replaced; `packed` says that the value is compressed in the document.
     """
 
     key: str
@@ -290,11 +289,17 @@ class Record:
     count: int = 0
     expires: float = math.inf
     incarnation: int = 0
+    packed: bool = False
 
     @property
     def counts(self) -> bool:
         """Whether it is a counter."""
         return self.value is None
+
+    @property
+    def held(self) -> bytes | int:
+        """The value, or the count."""
+        return self.count if self.value is None else self.value
 
 
 def kind_of(key: str) -> str:
@@ -308,7 +313,7 @@ def document_id(key: str) -> str:
     return hashlib.blake2b(key.encode(), digest_size=20).hexdigest()
 
 
-def new_incarnation() -> int:
+def _new_incarnation() -> int:
     """A unique number, small enough for servers that compute in floating point."""
     return 1 + secrets.randbits(52)
 
@@ -328,6 +333,7 @@ def fields_of(record: Record) -> dict[str, Any]:
         # The expiry of a counter as a number: adding zero reads it in the same request that adds to the count.
         "until": record.expires if record.counts else 0.0,
         "incarnation": record.incarnation,
+        "packed": record.packed,
     }
 
 
@@ -342,18 +348,11 @@ def record_of(fields: Mapping[str, Any] | None) -> Record | None:
             "incarnation": int(incarnation),
         }:
             end = expires.timestamp() if expires else math.inf
-            return Record(key, value, count, end, incarnation)
+            with contextlib.suppress(zlib.error):
+                if value and fields and fields.get("packed"):
+                    value = zlib.decompressobj().decompress(value, LARGEST_UNPACKED)
+                return Record(key, value, count, end, incarnation)
     return None
-
-
-def load() -> tuple[type[Exception], ...]:
-    """Import the library, and return its exceptions: API errors, missing credentials, broken connections."""
-    import google.cloud.firestore  # noqa: F401
-    from google.api_core.exceptions import GoogleAPIError
-    from google.auth.exceptions import GoogleAuthError
-    from grpc import RpcError
-
-    return GoogleAPIError, GoogleAuthError, RpcError
 
 
 @functools.cache
@@ -368,10 +367,3 @@ def contention() -> AsyncRetry:
     from google.api_core.retry import AsyncRetry, if_exception_type
 
     return AsyncRetry(if_exception_type(Aborted), initial=0.02, maximum=0.5)
-
-
-def _open(project: str) -> AsyncClient:
-    """Blocking: reads credentials from files, or from the machine's metadata server."""
-    from google.cloud.firestore import AsyncClient
-
-    return AsyncClient(project=project)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import TYPE_CHECKING, Any, LiteralString
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, LiteralString
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
 from websearch_gateway.sql import CONNECTION, migration, quieten
-from websearch_gateway.state.shared import TimedState, Timeouts, bounds, require
+from websearch_gateway.state.shared import ROWS_PER_PAGE, RemoteState, bounds, entry_of, paged, require
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
@@ -45,90 +44,8 @@ _PRUNE = """
 """
 
 _WRITES_PER_PRUNING = 256
-_ROWS_PER_PAGE = 32
-
-
-class PostgresState(TimedState):
-    """A State in the table `websearch_state`, which it creates. The first verb connects.
-
-    Args:
-        clock: seconds since the epoch, the same in all processes.
-        timeout_seconds: the time limit of a verb.
-        cooldown_seconds: how long all verbs fail at once after one has timed out.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        clock: Callable[[], float] = time.time,
-        timeout_seconds: float = 2.0,
-        cooldown_seconds: float = 5.0,
-    ) -> None:
-        self._pool = PostgresPool(url, seconds=timeout_seconds)
-        timeouts = Timeouts("PostgreSQL", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
-        super().__init__(timeouts, clock)
-        self._writes = 0
-
-    @classmethod
-    def from_location(cls, location: str) -> PostgresState:
-        """The backend for `postgresql://USER:PASSWORD@HOST/DATABASE`.
-
-        Raises:
-            SearchNotConfiguredError: the URL names no database, or the library is not installed.
-        """
-        if not location:
-            raise SearchNotConfiguredError("STATE_URL must be of the form postgresql://USER:PASSWORD@HOST/DATABASE.")
-        require("psycopg_pool", extra="postgres")
-        return cls(f"postgresql://{location}")
-
-    async def get(self, key: str) -> bytes | None:
-        rows = await self._fetch(_GET, {"key": key.encode(), "now": self._clock()})
-        return _value(*rows[0]) if rows else None
-
-    async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        await self._write(_PUT, key, ttl, {"value": bytes(value)})
-
-    async def delete(self, key: str) -> bool:
-        return bool(await self._fetch(_DELETE, {"key": key.encode(), "now": self._clock()}))
-
-    async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        """See ports.State. Reads page by page, so that an abandoned iterator keeps nothing open."""
-        start, end = map(str.encode, bounds(prefix, after))
-        while True:
-            now = self._clock()
-            rows = await self._fetch(_SCAN, {"start": start, "end": end, "now": now, "limit": _ROWS_PER_PAGE})
-            for key, value, count, expires in rows:
-                ttl = None if expires == math.inf else expires - now
-                yield StateEntry(key.decode(errors="replace"), _value(value, count), ttl, counts=count is not None)
-            if len(rows) < _ROWS_PER_PAGE:
-                return
-            start = rows[-1][0] + b"\0"
-
-    async def _disconnect(self) -> None:
-        await self._pool.close()
-
-    async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
-        ((count,),) = await self._write(_ADD, key, ttl, {"amount": amount})
-        return int(count)
-
-    async def _fetch(self, statement: LiteralString, named: dict[str, Any]) -> list[tuple[Any, ...]]:
-        return await self._timeouts.run(self._pool.fetch, statement, named)
-
-    async def _write(
-        self, statement: LiteralString, key: str, ttl: float | None, named: dict[str, Any]
-    ) -> list[tuple[Any, ...]]:
-        now = self._clock()
-        if self._writes % _WRITES_PER_PRUNING == 0:
-            await self._fetch(_PRUNE, {"now": now})
-        self._writes += 1
-        named |= {"key": key.encode(), "now": now, "expires": math.inf if ttl is None else now + ttl}
-        return await self._fetch(statement, named)
-
-
-def _value(value: bytes, count: int | None) -> bytes:
-    return value if count is None else b"%d" % count
-
+_MOST_CONNECTIONS = 4
+_MIGRATION_LOCK = 0x77656273  # an arbitrary number: the first bytes of our name
 
 MIGRATIONS: Sequence[LiteralString] = (
     # Keys compare byte by byte. An entry has either a value or a count. `long_key` is no longer used.
@@ -146,35 +63,84 @@ MIGRATIONS: Sequence[LiteralString] = (
 )
 """Statement n (from 1) takes a database from version n - 1 to n. Only ever append."""
 
-_MOST_CONNECTIONS = 4
-_MIGRATION_LOCK = 0x77656273  # an arbitrary number: the first bytes of our name
 
-
-def load() -> tuple[type[Exception], ...]:
-    """Import the library, and return its exceptions: server errors, lost connections, failed connections."""
-    import psycopg_pool  # noqa: F401
-    from psycopg import Error
-
-    return (Error,)
-
-
-class PostgresPool:
-    """A few connections. The first statement opens them and migrates the table. Belongs to one event loop.
+class PostgresState(RemoteState):
+    """A State in the table `websearch_state`, which it creates. The first verb opens a few connections, which belong to
+    one event loop, and migrates the table.
 
     Args:
         url: a connection URI of libpq (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
-        seconds: the time limit of a statement, and of getting a connection.
+        options: those of `RemoteState`.
     """
 
-    def __init__(self, url: str, *, seconds: float) -> None:
+    backend: ClassVar[str] = "PostgreSQL"
+
+    def __init__(self, url: str, **options: Any) -> None:
+        super().__init__(**options)
         self._url = url
-        self._seconds = seconds
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
         self._migrated = False
         self._opening = asyncio.Lock()
+        self._writes = 0
 
-    async def fetch(self, statement: LiteralString, named: dict[str, Any]) -> list[tuple[Any, ...]]:
-        """Run one statement in its own transaction and return its rows.
+    @classmethod
+    def from_location(cls, location: str) -> PostgresState:
+        """The backend for `postgresql://USER:PASSWORD@HOST/DATABASE`.
+
+        Raises:
+            SearchNotConfiguredError: the URL names no database, or the library is not installed.
+        """
+        if not location:
+            raise SearchNotConfiguredError("STATE_URL must be of the form postgresql://USER:PASSWORD@HOST/DATABASE.")
+        require("psycopg_pool", extra="postgres")
+        return cls(f"postgresql://{location}")
+
+    async def get(self, key: str) -> bytes | None:
+        rows = await self._fetch(_GET, {"key": key.encode(), "now": self._clock()})
+        if not rows:
+            return None
+        value, count = rows[0]
+        return value if count is None else b"%d" % count
+
+    async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        await self._write(_PUT, key, ttl, {"value": bytes(value)})
+
+    async def delete(self, key: str) -> bool:
+        return bool(await self._fetch(_DELETE, {"key": key.encode(), "now": self._clock()}))
+
+    async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
+        start, end = map(str.encode, bounds(prefix, after))
+        async for entry in paged(self._page, start, end, b"\0"):
+            yield entry
+
+    async def _page(self, start: bytes, end: bytes) -> list[tuple[bytes, StateEntry]]:
+        now = self._clock()
+        named = {"start": start, "end": end, "now": now, "limit": ROWS_PER_PAGE}
+        rows = await self._fetch(_SCAN, named)
+        return [
+            (key, entry_of(key, value if count is None else count, expires - now))
+            for key, value, count, expires in rows
+        ]
+
+    async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
+        ((count,),) = await self._write(_ADD, key, ttl, {"amount": amount})
+        return int(count)
+
+    async def _write(
+        self, statement: LiteralString, key: str, ttl: float | None, named: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        now = self._clock()
+        if self._writes % _WRITES_PER_PRUNING == 0:
+            await self._fetch(_PRUNE, {"now": now})
+        self._writes += 1
+        named |= {"key": key.encode(), "now": now, "expires": math.inf if ttl is None else now + ttl}
+        return await self._fetch(statement, named)
+
+    async def _fetch(self, statement: LiteralString, named: dict[str, Any]) -> list[tuple[Any, ...]]:
+        return await self.run(self._fetched, statement, named)
+
+    async def _fetched(self, statement: LiteralString, named: dict[str, Any]) -> list[tuple[Any, ...]]:
+        """The rows of one statement, which is a transaction of its own.
 
         Raises:
             psycopg.Error: the statement failed. Lost connections are replaced before this is raised.
@@ -192,8 +158,14 @@ class PostgresPool:
             await pool.check()
             raise
 
-    async def close(self) -> None:
-        """Close all connections."""
+    def _load(self) -> tuple[type[Exception], ...]:
+        """Server errors, lost connections, failed connections."""
+        import psycopg_pool  # noqa: F401
+        from psycopg import Error
+
+        return (Error,)
+
+    async def _disconnect(self) -> None:
         if self._pool is not None:
             await self._pool.close(timeout=self._seconds)
 

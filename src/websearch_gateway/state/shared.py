@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import math
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
+from websearch_gateway.models import StateEntry
 from websearch_gateway.ports import State
 
 
@@ -29,34 +31,90 @@ def bounds(prefix: str, after: str = "") -> tuple[str, str]:
 P = ParamSpec("P")
 T = TypeVar("T")
 
+K = TypeVar("K", str, bytes)
 
-class Timeouts:
-    """Runs the verbs of one backend and maps its errors.
+ROWS_PER_PAGE = 32
+FREED_SHARE = 0.1
+"""The fraction of a size limit that one eviction frees, so that evictions are rare."""
+
+
+def entry_of(key: str | bytes, value: bytes | int, seconds: float) -> StateEntry:
+    """An entry with so many seconds left, which may be infinite. A number is a counter."""
+    text = key if isinstance(key, str) else key.decode(errors="replace")
+    raw = b"%d" % value if isinstance(value, int) else value
+    return StateEntry(text, raw, None if seconds == math.inf else seconds, counts=isinstance(value, int))
+
+
+async def paged(
+    read: Callable[[K, K], Awaitable[Sequence[tuple[K, StateEntry | None]]]], start: K, end: K, following: K
+) -> AsyncIterator[StateEntry]:
+    """All entries from `start` to before `end`, read page by page, so that an abandoned iterator keeps nothing open.
 
     Args:
-        backend: the name of the backend, for messages.
-        load: imports the library and returns its exceptions. Runs in a thread before the first verb and outside the
-            time limit, since a slow import is not the backend's fault.
-        seconds: the time limit of a verb.
-        cooldown_seconds: how long all verbs fail at once after a timeout; otherwise each search would wait.
+        read: the first ROWS_PER_PAGE rows of such a range: keys as the backend has them, each with its entry, or None
+            if that is expired or cannot be read.
+        following: what makes the key after a key.
     """
+    while True:
+        rows = await read(start, end)
+        for _, entry in rows:
+            if entry is not None:
+                yield entry
+        if len(rows) < ROWS_PER_PAGE:
+            return
+        start = rows[-1][0] + following
+
+
+@dataclass(frozen=True, slots=True)
+class _Increment:
+    amount: int
+    ttl: float | None
+    result: asyncio.Future[int]
+
+
+class RemoteState(State):
+    """A State behind a network: each verb has a time limit, and increments of one counter are merged.
+
+    Args:
+        clock: seconds since the epoch, the same in all processes.
+        timeout_seconds: the time limit of a verb.
+        cooldown_seconds: how long all verbs fail at once after one has timed out; otherwise each search would wait.
+
+    Attributes:
+        backend: its name, for messages.
+    """
+
+    backend: ClassVar[str]
 
     def __init__(
         self,
-        backend: str,
-        load: Callable[[], tuple[type[Exception], ...]],
         *,
-        seconds: float,
-        cooldown_seconds: float,
+        clock: Callable[[], float] = time.time,
+        timeout_seconds: float = 2.0,
+        cooldown_seconds: float = 5.0,
     ) -> None:
-        self._backend = backend
-        self._load = load
-        self._foreign: tuple[type[Exception], ...] | None = None
-        self._seconds = seconds
-        self._cooldown_seconds = cooldown_seconds
+        self._clock = clock
+        self._seconds, self._cooldown_seconds = timeout_seconds, cooldown_seconds
         self._cooldown_until = 0.0
         self._closed = False
+        self._foreign: tuple[type[Exception], ...] | None = None
         self._running: set[asyncio.Task[Any]] = set()
+        self._waiting: dict[str, list[_Increment]] = {}
+        self._senders: set[asyncio.Task[Any]] = set()
+
+    def _load(self) -> tuple[type[Exception], ...]:
+        """Import the library, and return its exceptions. Runs in a thread before the first verb and outside the time
+        limit, since a slow import is not the backend's fault.
+        """
+        raise NotImplementedError
+
+    async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
+        """Add an amount to the counter of a key and return the new value. A new counter gets the TTL."""
+        raise NotImplementedError
+
+    async def _disconnect(self) -> None:
+        """Close all connections."""
+        raise NotImplementedError
 
     async def run(self, verb: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `verb` and return its result.
@@ -69,7 +127,7 @@ class Timeouts:
         if self._closed:
             raise StateUnavailable("The state is closed.")
         if time.monotonic() < self._cooldown_until:
-            raise StateUnavailable(f"{self._backend} did not answer in time a moment ago, so it is not called now.")
+            raise StateUnavailable(f"{self.backend} did not answer in time a moment ago, so it is not called now.")
         task = asyncio.create_task(verb(*args, **kwargs))
         self._running.add(task)
         task.add_done_callback(self._forget)
@@ -82,50 +140,22 @@ class Timeouts:
         if not task.done():
             task.cancel()
             self._cooldown_until = time.monotonic() + self._cooldown_seconds
-            raise StateUnavailable(f"{self._backend} did not answer within {self._seconds:g} s.")
+            raise StateUnavailable(f"{self.backend} did not answer within {self._seconds:g} s.")
         try:
             return task.result()
         except self._foreign as error:
             # Only the type: the text may quote a key or the URL.
-            raise StateUnavailable(f"{self._backend} cannot be used ({type(error).__name__}).") from error
-
-    async def close(self) -> bool:
-        """Refuse new verbs, and wait for running verbs that have waiting callers. False if already closed."""
-        closed, self._closed = self._closed, True
-        if awaited := [task for task in self._running if not task.cancelling()]:
-            await asyncio.wait(awaited, timeout=self._seconds)
-        return not closed
+            raise StateUnavailable(f"{self.backend} cannot be used ({type(error).__name__}).") from error
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled():
             task.exception()  # retrieve it, or asyncio logs it as never retrieved
 
+    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
+        """See ports.State. At most one request per key at a time; increments that arrive meanwhile form the next one.
 
-Send = Callable[[str, int, float | None], Awaitable[int]]
-"""Adds an amount to the counter of a key and returns the new value. A new counter gets the TTL (seconds, or None)."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Increment:
-    amount: int
-    ttl: float | None
-    result: asyncio.Future[int]
-
-
-class CoalescedIncrements:
-    """Sends at most one request per key at a time; increments that arrive meanwhile form the next request."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._waiting: dict[str, list[_Increment]] = {}
-        self._senders: set[asyncio.Task[Any]] = set()
-
-    async def add(self, key: str, amount: int, ttl: float | None) -> int:
-        """Add, and return the new value. The increment of a cancelled caller still counts.
-
-        Raises:
-            StateUnavailable: the increment may or may not have happened.
+        The increment of a cancelled caller still counts. After an error it may or may not have happened.
         """
         increment = _Increment(amount, ttl, asyncio.get_running_loop().create_future())
         if key in self._waiting:
@@ -137,68 +167,40 @@ class CoalescedIncrements:
             sender.add_done_callback(self._senders.discard)
         return await increment.result
 
-    async def close(self) -> None:
-        """Wait until every increment is sent."""
-        while self._senders:
-            await asyncio.wait(self._senders)
-
     async def _send_batches(self, key: str) -> None:
         while batch := self._waiting[key]:
             self._waiting[key] = []
-            await self._send_batch(key, batch)
+            total = sum(increment.amount for increment in batch)
+            outcomes: list[int | Exception]
+            try:
+                count = await self._send_increment(key, total, batch[0].ttl) - total
+            except Exception as error:  # noqa: BLE001 - task boundary; the callers get the error
+                outcomes = [_copied(error) for _ in batch]
+            else:
+                outcomes = [count := count + increment.amount for increment in batch]
+            for increment, outcome in zip(batch, outcomes, strict=True):
+                if increment.result.done():  # its caller was cancelled
+                    continue
+                if isinstance(outcome, Exception):
+                    increment.result.set_exception(outcome)
+                else:
+                    increment.result.set_result(outcome)
         del self._waiting[key]
 
-    async def _send_batch(self, key: str, batch: Sequence[_Increment]) -> None:
-        total = sum(increment.amount for increment in batch)
-        try:
-            count = await self._send(key, total, batch[0].ttl) - total
-        except Exception as error:  # noqa: BLE001 - task boundary; the callers get the error
-            _settle(batch, [_copied(error) for _ in batch])
-        else:
-            _settle(batch, [count := count + increment.amount for increment in batch])
-
-
-def _settle(batch: Sequence[_Increment], outcomes: Sequence[int | Exception]) -> None:
-    for increment, outcome in zip(batch, outcomes, strict=True):
-        if increment.result.done():  # its caller was cancelled
-            continue
-        if isinstance(outcome, Exception):
-            increment.result.set_exception(outcome)
-        else:
-            increment.result.set_result(outcome)
+    async def close(self) -> None:
+        """Send every increment, refuse new verbs, and wait for running verbs that have waiting callers."""
+        while self._senders:
+            await asyncio.wait(self._senders)
+        closed, self._closed = self._closed, True
+        if awaited := [task for task in self._running if not task.cancelling()]:
+            await asyncio.wait(awaited, timeout=self._seconds)
+        if not closed:
+            await self._disconnect()
 
 
 def _copied(error: Exception) -> Exception:
     """A copy, since one exception raised in many tasks would collect all their tracebacks."""
     return StateUnavailable(error.message) if isinstance(error, StateUnavailable) else error
-
-
-class TimedState(State):
-    """A State behind a network: each verb has a time limit, and increments of one counter are merged.
-
-    Args:
-        clock: seconds since the epoch, the same in all processes.
-        timeouts: run each verb.
-    """
-
-    def __init__(self, timeouts: Timeouts, clock: Callable[[], float]) -> None:
-        self._timeouts = timeouts
-        self._clock = clock
-        self._increments = CoalescedIncrements(self._send_increment)
-
-    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
-        return await self._increments.add(key, amount, ttl)
-
-    async def close(self) -> None:
-        await self._increments.close()
-        if await self._timeouts.close():
-            await self._disconnect()
-
-    async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
-        raise NotImplementedError
-
-    async def _disconnect(self) -> None:
-        raise NotImplementedError
 
 
 def require(module: str, *, extra: str, setting: str = "STATE_URL") -> None:

@@ -24,7 +24,7 @@ from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry, StateUsage
 from websearch_gateway.ports import State
 from websearch_gateway.sql import code, created, is_damaged, is_locked, migrate, opened
-from websearch_gateway.state.shared import bounds
+from websearch_gateway.state.shared import FREED_SHARE, ROWS_PER_PAGE, bounds, entry_of, paged
 
 if TYPE_CHECKING:
     import sqlite3
@@ -93,7 +93,6 @@ _SCAN = """
 _PRUNE = "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries WHERE expires <= :now LIMIT 1000)"
 
 _WRITES_PER_PRUNING = 256
-_ROWS_PER_PAGE = 32
 
 
 class SqliteState(State):
@@ -153,7 +152,7 @@ class SqliteState(State):
             return db.execute(_GET, {"key": raw, "now": now}).fetchall()
 
         rows = await self._thread.run(get, writes=False)
-        return _decoded(rows[0][0]) if rows else None
+        return entry_of(key, rows[0][0], math.inf).value if rows else None
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
         await self._write(_PUT, {"key": key.encode(), "value": value}, ttl)
@@ -166,17 +165,15 @@ class SqliteState(State):
         return int(count)
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        """See ports.State. Reads page by page, so that an abandoned iterator keeps nothing open."""
         start, end = map(str.encode, bounds(prefix, after))
-        while True:
-            now = self._clock()
-            rows = await self._read(_SCAN, {"start": start, "end": end, "now": now, "limit": _ROWS_PER_PAGE})
-            for key, value, expires in rows:
-                ttl = None if expires == math.inf else expires - now
-                yield StateEntry(key.decode(errors="replace"), _decoded(value), ttl, counts=isinstance(value, int))
-            if len(rows) < _ROWS_PER_PAGE:
-                return
-            start = rows[-1][0] + b"\0"
+        async for entry in paged(self._page, start, end, b"\0"):
+            yield entry
+
+    async def _page(self, start: bytes, end: bytes) -> list[tuple[bytes, StateEntry]]:
+        now = self._clock()
+        named = {"start": start, "end": end, "now": now, "limit": ROWS_PER_PAGE}
+        rows = await self._read(_SCAN, named)
+        return [(key, entry_of(key, value, expires - now)) for key, value, expires in rows]
 
     async def close(self) -> None:
         await self._thread.close()
@@ -209,10 +206,6 @@ class SqliteState(State):
             return db.execute(statement, named).fetchall()
 
         return await self._thread.run(write, writes=True)
-
-
-def _decoded(value: bytes | int) -> bytes:
-    return str(value).encode() if isinstance(value, int) else value
 
 
 _MOST_PER_TRANSACTION = 128  # limits how long other processes wait for the lock
@@ -431,9 +424,6 @@ def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
         else:
             future.set_result(outcome)
 
-
-FREED_SHARE = 0.1
-"""The fraction of the limit that one eviction frees, so that evictions are rare."""
 
 _OVERHEAD_BYTES = 16_384  # pages that one write may add to the index and the tables
 _USED = "INSERT INTO uses VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET used = max(used, excluded.used)"

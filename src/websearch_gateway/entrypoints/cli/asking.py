@@ -50,7 +50,7 @@ def run(
     config: Path | None,
 ) -> R:
     """Run one asynchronous call of the gateway and print the result."""
-    from websearch_gateway.state import memory
+    from websearch_gateway import state
     from websearch_gateway.upstream.telemetry import configure_logging
 
     settings = settings_of(config, as_json=as_json)
@@ -58,7 +58,7 @@ def run(
     if "log_level" in settings.model_fields_set:
         configure_logging(settings.log_level, settings.secrets())
     else:
-        configure_logging("WARNING", settings.secrets(), told=(memory.__name__,))
+        configure_logging("WARNING", settings.secrets(), told=(state.__name__,))
     result = exit_on_error(lambda: asyncio.run(call(settings)), as_json=as_json)
     if as_json:
         typer.echo(result.model_dump_json(by_alias=True, indent=2))
