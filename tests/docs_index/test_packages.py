@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.docs_index.conftest import empty_database
+from tests.docs_index.conftest import empty_database, page
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, Site, html, library
 from tests.loopback import serving
 from websearch_gateway.docs_index.library import DocsLibrary
@@ -210,6 +210,31 @@ async def test_two_packages_of_one_site_are_crawled_once(opened: DocsLibrary) ->
     assert [note for _, note in added] == ["", "npm:heron@2.0.0 is indexed already, as heron-tools 0.4.", ""]
     await asyncio.gather(*(opened.runner.crawl(site.id) for site, _ in added))
     assert len(await opened.store.versions()) == 1
+
+
+@pytest.mark.parametrize("sources", [("pypi:heron", "pypi:heron-tools"), ("pypi:heron-tools", "pypi:heron")])
+async def test_a_site_and_the_folder_of_its_version_are_crawled_once(
+    opened: DocsLibrary, sources: tuple[str, str]
+) -> None:
+    first, second = [await opened.add_package(package(source), **QUICK) for source in sources]
+    assert first[0].id == second[0].id
+    assert second[1] == f"{sources[1]} is indexed already, as {first[0].name} {first[0].label}."
+    dependency = await opened.documented(package(sources[1]))
+    assert dependency.indexed == f"{first[0].name} {first[0].label}"
+
+
+async def test_a_package_whose_pages_are_part_of_an_indexed_site_is_not_crawled_again(
+    opened: DocsLibrary, sandbox: Sandbox
+) -> None:
+    site = await opened.add(f"{sandbox.url}/", "all", "now", FAST)
+    start = f"{sandbox.url}/docs/2.0/"
+    await opened.store.add_urls(site.id, {start: 1})
+    (task,) = await opened.store.lease_urls(site.id, 1, 0.0)
+    await opened.store.commit_page(task, page(start, "The heron stands."), None, ())
+    added, note = await opened.add_package(package("pypi:heron-tools"), **QUICK)
+    assert (added.id, note) == (site.id, "pypi:heron-tools is indexed already, as all now.")
+    other, note = await opened.add_package(package("pypi:heron@1.0"), **QUICK)
+    assert (other.url, note) == (f"{sandbox.url}/docs/1.0/", "")
 
 
 async def test_headers_are_not_sent_to_the_host_that_a_package_names(opened: DocsLibrary) -> None:

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 from websearch_gateway.docs_index.crawl.listing import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source
-from websearch_gateway.docs_index.crawl.scope import canonical, version_siblings
+from websearch_gateway.docs_index.crawl.scope import canonical, spellings, version_siblings
 from websearch_gateway.docs_index.models import (
     Chunk,
     CrawlOptions,
@@ -148,7 +148,7 @@ class DocsLibrary:
             if url == found.url and version_siblings(url, found.version)[:1] != [url]:
                 note = f"No address for {found.version} was found beside {url}: its pages may be of another version."
         async with self._adding:
-            if (known := await self._same_site(url)) is not None:
+            if (known := await self._same_site(url, found.version)) is not None:
                 site = await self.add(known.url, known.name, known.label, **changes)
                 is_own = (known.name, known.label) == (name or package.name, label or found.version)
                 return site, note if is_own else f"{package} is indexed already, as {site.name} {site.label}."
@@ -217,17 +217,24 @@ class DocsLibrary:
         names = (package.name, f"{package.ecosystem}:{package.name}")
         alike = [version for version in await self.store.versions() if _site_of(version.url) == _site_of(found.url)]
         own = (version for version in alike if version.name in names and version.label == found.version)
-        known = next(own, None) or await self._same_site(found.url)
+        known = next(own, None) or await self._same_site(found.url, found.version)
         if known is None or known.status == "failed":
             return _dependency(package, found.url)
-        is_of_version = known.label == found.version or version_siblings(known.url, found.version)[:1] == [known.url]
+        places = [url for url in (known.url, found.url) if version_siblings(url, found.version)[:1] == [url]]
+        is_of_version = known.label == found.version or bool(places)
         is_known = is_of_version or not package.version
         return _dependency(package, found.url, f"{known.name} {known.label}" if is_known else "")
 
-    async def _same_site(self, url: str) -> SiteVersion | None:
-        """The version that begins at an address, or did before the site moved."""
-        for version in await self.store.versions():
-            if _host_of(version.url) == _host_of(url) and await self._begins_at(version, url):
+    async def _same_site(self, url: str, label: str) -> SiteVersion | None:
+        """The version that begins at an address, or did before the site moved; else one that has the same pages: the
+        address is a page of it, or one of the two begins at the folder of its version below the other."""
+        near = [version for version in await self.store.versions() if _host_of(version.url) == _host_of(url)]
+        for version in near:
+            if await self._begins_at(version, url):
+                return version
+        for version in near:
+            is_beside = _is_below(version.url, url, label) or _is_below(url, version.url, version.label)
+            if is_beside or await self.store.find_page(canonical(url), [version.id]) is not None:
                 return version
         return None
 
@@ -368,6 +375,11 @@ def _site_of(url: str) -> str:
 def _place(url: str) -> str:
     """An address without what differs between two spellings of one place."""
     return canonical(url).partition("://")[2].removeprefix("www.").rstrip("/")
+
+
+def _is_below(url: str, above: str, label: str) -> bool:
+    """Whether an address is the folder of a version below another."""
+    return _place(url) in [f"{_place(above)}/{name}" for name in spellings(label)]
 
 
 def default_name(url: str) -> str:

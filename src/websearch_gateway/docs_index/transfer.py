@@ -307,9 +307,9 @@ class _Checks:
         if not address:
             self.left_out += 1
             return None
-        index = f"{address}index.html"
+        ending = page.url.removeprefix(page.address)
         draft = PageDraft(
-            url=index if page.url == f"{page.address}index.html" else address,
+            url=address + ending if ending in ("index.html", ".md") else address,
             title=strip_invisible_characters(" ".join(page.title.split()))[0][:LONGEST_TITLE],
             markdown=page.markdown,
             chunks=tuple(ChunkDraft(*chunk) for chunk in page.chunks),

@@ -296,6 +296,20 @@ async def test_of_a_docsify_site_the_markdown_files_are_indexed(docs, site, link
     assert (version.status, version.page_count) == ("completed", 3)
 
 
+async def test_the_shell_of_a_docsify_site_is_no_page_and_its_links_need_no_ending(docs, site):
+    settings = "<script>window.$docsify = {homepage: 'home.md'}</script>"
+    site.pages = {
+        "/docs/": html("Home", head=settings),
+        "/docs/home.md": f"# Home\n\n{PROSE}\n\n[Guide](/docs/guide) [Zoo](zoo/keeper)",
+        "/docs/guide.md": f"# The guide\n\nThe zebra. {PROSE}",
+        "/docs/zoo/keeper.md": f"# The keeper\n\nThe walrus. {PROSE}",
+    }
+    version = await crawled(docs, site.url)
+    pages = await docs.store.pages_after(version.id, 0, 10)
+    assert {page.draft.url.removeprefix(site.url) for _, page in pages} == {"home.md", "guide.md", "zoo/keeper.md"}
+    assert await docs.store.find_page(site.url, [version.id]) is not None, "the start leads to the page"
+
+
 async def test_a_refused_site_is_discarded_and_one_with_pages_is_not(docs, site):
     site.pages = {"/docs/": html("Start")}
     kept = await crawled(docs, site.url)
@@ -435,6 +449,41 @@ async def test_an_index_that_cannot_be_read_ends_the_crawling_with_its_own_error
     monkeypatch.setattr(docs.store, "versions", locked)
     with pytest.raises(StateUnavailable, match="locked"):
         await docs.runner.keep_crawling(0, drains=True)
+
+
+async def test_defects_of_two_crawls_are_both_told(docs, site, monkeypatch):
+    async def broken(_, version_id):
+        raise ValueError(version_id)
+
+    added = [await docs.add(f"{site.url}{name}/", name, "1", FAST) for name in ("a", "b")]
+    monkeypatch.setattr(runner.CrawlRunner, "crawl", broken)
+    with pytest.raises(ExceptionGroup) as caught:
+        await docs.runner.keep_crawling(0, drains=True)
+    assert sorted(error.args[0] for error in caught.value.exceptions) == [one.id for one in added]
+    await docs.store.delete_version(added[1].id)
+    with pytest.raises(ValueError, match=str(added[0].id)):
+        await docs.runner.keep_crawling(0, drains=True)
+
+
+async def test_a_server_goes_on_crawling_after_an_outage_of_the_index(docs, site, monkeypatch):
+    site.pages = {"/docs/": html("Start", "The zebra eats.")}
+    added = await docs.add(site.url, "x", "1", FAST)
+    versions, outages = docs.store.versions, [StateUnavailable("The index is locked.")]
+
+    async def locked_once():
+        if outages:
+            raise outages.pop()
+        return await versions()
+
+    monkeypatch.setattr(docs.store, "versions", locked_once)
+    monkeypatch.setattr(runner, "LOOK_SECONDS", 0.01)
+    crawling = asyncio.create_task(docs.runner.keep_crawling(0))
+    async with asyncio.timeout(PATIENCE):
+        while not (crawling.done() or await found(docs, added.id, "zebra")):  # noqa: ASYNC110 - as another process would
+            await asyncio.sleep(0.05)
+    assert not crawling.done()
+    crawling.cancel()
+    await asyncio.gather(crawling, return_exceptions=True)
 
 
 async def test_a_server_crawls_pending_sites(docs, site):

@@ -56,7 +56,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("websearch_gateway.entrypoints.cli.render_docs.watched", crawl)
+    monkeypatch.setattr("websearch_gateway.entrypoints.cli.render.watched", crawl)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores the signal
     yield
     signal.signal(signal.SIGINT, before)

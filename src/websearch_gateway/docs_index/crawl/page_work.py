@@ -230,6 +230,7 @@ class PageWork:
     _looked: int = 0
     _needed: int = 0
     _aliases: defaultdict[str, list[UrlTask]] = field(default_factory=lambda: defaultdict(list))
+    _has_markdown: bool = False
     _missing: set[str] = field(default_factory=set)
     _body_locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
@@ -258,13 +259,15 @@ class PageWork:
             return await self._fetch_failed(task, error)
 
     async def _fetch(self, task: UrlTask) -> Fetched:
-        """The reply; if a folder is missing, the reply of its index page."""
+        """The reply; if a folder is missing, that of its index page; if links leave out `.md`, that of the file."""
+        head, _, last = task.url.rpartition("/")
+        other = "" if "." in last else f"{last}.md" if last and self._has_markdown else "" if last else "index.html"
         try:
             return await self.source.fetch(task)
         except SearchFetchError as error:
-            if error.details.get("status") not in _GONE or not task.url.endswith("/"):
+            if error.details.get("status") not in _GONE or not other:
                 raise
-            return await self.source.fetch(UrlTask(task.id, task.version_id, f"{task.url}index.html"))
+            return await self.source.fetch(UrlTask(task.id, task.version_id, f"{head}/{other}"))
 
     async def _index(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
         duplicate = await self.store.find_body(task, digest)
@@ -302,6 +305,7 @@ class PageWork:
         if len(document.markdown) < LARGEST_NOTICE and _MISSING.search(document.title or document.markdown[:100]):
             return await self._settled(task, "skipped", "says that there is no such page, with status 200")
         page = _page(fetched, task, document, digest)
+        self._has_markdown |= page.url.endswith(".md")
         await self.store.commit_page(task, page, await self.embedding.vectors(task, page), links)
         return Result("indexed")
 
@@ -327,12 +331,6 @@ class PageWork:
         ):
             return ""
         return chosen
-
-    async def _ask_aliases(self, task: UrlTask) -> None:
-        """Index the pages that named an address without a page."""
-        self._missing.add(task.url)
-        for alias in self._aliases.pop(task.url, ()):
-            await self.store.finish_url(alias, "due", due=self.clock())
 
     async def _read(self, task: UrlTask, fetched: Fetched, *, only_links: bool) -> Document:
         """The document, with the definitions of the inventories that its own links lead to."""
@@ -385,9 +383,12 @@ class PageWork:
         if (location := error.details.get("location")) is not None:
             return await self._redirected(task, location)
         if status in _GONE:
-            await self._ask_aliases(task)
+            self._missing.add(task.url)
+            aliases = self._aliases.pop(task.url, ())
+            for alias in aliases:  # they are pages of their own
+                await self.store.finish_url(alias, "due", due=self.clock())
             await self.store.finish_url(task, "gone", f"HTTP {status}")
-            return Result("failed", f"HTTP {status}")
+            return Result("failed", "" if aliases else f"HTTP {status}")
         if status in PASSING_STATUSES or (status is None and not error.details):
             return await self._retried(task, error.message, error.retry_after)
         reason = _MEANINGS.get(status, f"HTTP {status}") if status else error.message
@@ -441,7 +442,7 @@ def _why_unreadable(error: SearchFetchError) -> str:
 
 def _page(fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:
     return PageDraft(
-        url=fetched.final_url if fetched.final_url.endswith("index.html") else task.url,
+        url=fetched.final_url if fetched.final_url.endswith(("index.html", ".md")) else task.url,
         title=document.title[:LONGEST_TITLE] or task.url.rstrip("/").rpartition("/")[2],
         markdown=document.markdown,
         chunks=document.chunks,

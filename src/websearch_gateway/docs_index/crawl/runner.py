@@ -129,6 +129,11 @@ class CrawlRunner:
             if is_watched:
                 await on_progress(progress)
 
+        def ended(crawl: asyncio.Task[SiteVersion | None]) -> None:
+            self._unwatched.discard(crawl)
+            if not crawl.cancelled() and isinstance(error := crawl.exception(), SearchError):
+                _log.info("A crawl in the background failed: %s", error.message)
+
         crawl = asyncio.create_task(self.crawl(version_id, report, call))
         try:
             await asyncio.wait((crawl,), timeout=seconds)
@@ -140,13 +145,8 @@ class CrawlRunner:
         if crawl.done():
             return crawl.result()
         self._unwatched.add(crawl)
-        crawl.add_done_callback(self._end_unwatched)
+        crawl.add_done_callback(ended)
         return await self.store.version(version_id)
-
-    def _end_unwatched(self, crawl: asyncio.Task[SiteVersion | None]) -> None:
-        self._unwatched.discard(crawl)
-        if not crawl.cancelled() and isinstance(error := crawl.exception(), SearchError):
-            _log.info("A crawl in the background failed: %s", error.message)
 
     async def close(self) -> None:
         """End the crawls that go on by themselves. Idempotent."""
@@ -181,7 +181,11 @@ class CrawlRunner:
 
     async def _crawl_claimed(self, version_id: int, on_progress: OnProgress, call: Deadline) -> SiteVersion | None:
         if self.index_file is not None:
-            await asyncio.to_thread(_check_disk, self.index_file)
+            folder = next(path for path in self.index_file.parents if path.exists())
+            if (await asyncio.to_thread(shutil.disk_usage, folder)).free < LEAST_FREE_BYTES:
+                raise StateUnavailable(
+                    f"The disk of {self.index_file} has less than 200 MB left. Free some space first."
+                )
         if not await self.store.claim(version_id, self.owner, LEASE_SECONDS):
             version = await self.store.version(version_id)
             if version is None or version.owner is None:  # deleted, or failed since crawls died of it
@@ -212,13 +216,21 @@ class CrawlRunner:
         """Versions that wait for a crawl and that no living process crawls; with `refresh` also those that are
         due for a refresh."""
         now = self.clock()
-        versions = [one for one in await self.store.versions() if _is_pending(one, now, refresh=refresh)]
-        return [one for one in versions if one.id not in self._running and not self._is_elsewhere(one, now)]
 
-    def _is_elsewhere(self, version: SiteVersion, now: float) -> bool:
-        owner = version.owner
-        is_alive = owner is not None and now - (version.heartbeat or 0.0) < LEASE_SECONDS and not is_dead(owner)
-        return is_alive and owner != self.owner
+        def is_pending(version: SiteVersion) -> bool:
+            age, owner = now - (version.heartbeat or 0.0), version.owner
+            if version.id in self._running or (
+                owner not in (None, self.owner) and age < LEASE_SECONDS and not is_dead(owner)
+            ):
+                return False
+            is_due = refresh and version.status == "completed" and now >= (version.refresh_at or math.inf)
+            return (
+                version.status in ("queued", "crawling")
+                or is_due
+                or (version.status == "paused" and age > PAUSE_SECONDS)
+            )
+
+        return list(filter(is_pending, await self.store.versions()))
 
     async def keep_crawling(self, refresh_seconds: float, *, drains: bool = False) -> None:
         """Crawl pending versions, several sites at once, until cancelled. Processes that share a store share the work.
@@ -226,6 +238,10 @@ class CrawlRunner:
         Args:
             refresh_seconds: how often to look for sites whose refresh is due; 0 for never.
             drains: crawl each version once, and end when none is left.
+
+        Raises:
+            StateUnavailable: the index cannot be read, if `drains`; otherwise the next look tries again.
+            ExceptionGroup: several defects at once; one alone is raised as it is.
         """
         looked_at = -math.inf
         running: dict[int, asyncio.Task[None]] = {}
@@ -234,15 +250,19 @@ class CrawlRunner:
             async with asyncio.TaskGroup() as crawls:
                 while True:
                     running = {id_: task for id_, task in running.items() if not task.done()}
-                    if self.index_file is None or await asyncio.to_thread(self.index_file.is_file):
-                        now = time.monotonic()
-                        due = 0 < refresh_seconds <= now - looked_at
-                        looked_at = now if due else looked_at
-                        for version in await self.pending(refresh=due):
-                            is_new = version.id not in (seen if drains else running)
-                            if is_new and len(running) < SITES_AT_ONCE:
-                                running[version.id] = crawls.create_task(self._crawl_or_log(version.id))
-                        seen |= running.keys()
+                    now, pending = time.monotonic(), list[SiteVersion]()
+                    due = 0 < refresh_seconds <= now - looked_at
+                    try:
+                        if self.index_file is None or await asyncio.to_thread(self.index_file.is_file):
+                            pending, looked_at = await self.pending(refresh=due), now if due else looked_at
+                    except StateUnavailable as error:
+                        if drains:
+                            raise
+                        _log.warning("Documentation is not crawled for now: %s", error.message)
+                    for version in pending:
+                        if len(running) < SITES_AT_ONCE and version.id not in (seen if drains else running):
+                            running[version.id] = crawls.create_task(self._crawl_or_log(version.id))
+                    seen |= running.keys()
                     if running:
                         await asyncio.wait(running.values(), timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                     elif drains:
@@ -250,7 +270,9 @@ class CrawlRunner:
                     else:
                         await asyncio.sleep(LOOK_SECONDS)
         except ExceptionGroup as group:
-            raise group.exceptions[0] from group  # callers know the type, not the group
+            if len(group.exceptions) > 1:
+                raise
+            raise group.exceptions[0] from None  # callers know the type, not the group
 
     async def _crawl_or_log(self, version_id: int) -> None:
         """Crawl a version. Logs an error, such as the claim of another process, and does not raise it."""
@@ -262,23 +284,25 @@ class CrawlRunner:
     async def _crawl(self, version: SiteVersion, on_progress: OnProgress, call: Deadline) -> None:
         # A browser would ask the base address.
         browser: BrowserUse = "never" if version.options.base_url else version.options.browser
-        async with self._source(version, call) as (source, scope):
+        wanted, start = "" if version.label == "latest" else version.label, canonical(version.home)
+        embedding = Embedding(self.embedder, self.store)
+        async with self._source(version, call) as source:
             work = PageWork(
                 self.store,
                 source,
-                scope,
+                source.scope,
                 self.read,
-                Embedding(self.embedder, self.store),
-                browser=browser,
-                call=call,
-                clock=self.clock,
-                start=canonical(version.home),
-                wanted="" if version.label == "latest" else version.label,
+                embedding,
+                browser,
+                self.clock,
+                call,
+                start=start,
+                wanted=wanted,
             )
             await Crawler(self.store, work, self.owner, on_progress, clock=self.clock).run(version)
 
     @asynccontextmanager
-    async def _source(self, version: SiteVersion, call: Deadline) -> AsyncIterator[tuple[Source, Scope]]:
+    async def _source(self, version: SiteVersion, call: Deadline) -> AsyncIterator[Source]:
         options, url = version.options, version.url
         note = partial(self.store.note_reading, version.id)
         base = options.base_url or base_url(url)
@@ -289,14 +313,14 @@ class CrawlRunner:
             try:
                 await note(url)
                 await self._unpack(version, folder, call)
-                yield FolderSource(folder, base, scope, self.workers, note), scope
+                yield FolderSource(folder, base, scope, self.workers, note)
             finally:
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
         elif url.startswith("file:"):
-            yield FolderSource(_path(url), base, scope, self.workers, note), scope
+            yield FolderSource(_path(url), base, scope, self.workers, note)
         else:
             robots = RobotsTxt(self.fetcher, self.workers, self._pace(scope.origin, options.delay), call)
-            yield WebSource(url, scope, robots, dict(options.headers), note), scope
+            yield WebSource(url, scope, robots, dict(options.headers), note)
 
     async def _unpack(self, version: SiteVersion, folder: Path, call: Deadline) -> None:
         """Unpack the archive of a version, in a worker process that ends when this call is cancelled.
@@ -336,20 +360,6 @@ def check_source(version: SiteVersion) -> None:
             f"{version.name} {version.label} was a folder or an archive on another machine and is not refreshed here. "
             "Import a newer export, or delete it and add its documents."
         )
-
-
-def _check_disk(file: Path) -> None:
-    folder = next(path for path in file.parents if path.exists())
-    if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
-        raise StateUnavailable(f"The disk of {file} has less than 200 MB left. Free some space first.")
-
-
-def _is_pending(version: SiteVersion, now: float, *, refresh: bool) -> bool:
-    if version.status == "paused":
-        return version.heartbeat is None or now - version.heartbeat > PAUSE_SECONDS
-    if version.status in ("queued", "crawling"):
-        return True
-    return refresh and version.status == "completed" and version.refresh_at is not None and version.refresh_at <= now
 
 
 def _path(url: str) -> Path:

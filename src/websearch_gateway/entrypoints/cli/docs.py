@@ -25,7 +25,6 @@ from websearch_gateway.errors import SearchError, SearchNotConfiguredError, Sear
 from websearch_gateway.results import (
     DocsProject,
     DocsReadResponse,
-    DocsSearchResponse,
     DocsSites,
     DocsStatus,
     WireModel,
@@ -44,10 +43,8 @@ _AGE = re.compile(r"(\d{1,5})([mhd])")
 _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 
 
-def _within(
-    call: Callable[[Gateway], Awaitable[R]], show: Callable[[R], None], as_json: bool, config: Path | None
-) -> R:
-    """Run one call of a gateway that is opened for it, and print the result."""
+def _within(call: Callable[[Gateway], Awaitable[R]], show: str, as_json: bool, config: Path | None) -> R:
+    """Run one call of a gateway that is opened for it, and print the result with the function `show` of `render`."""
 
     async def act(settings: Settings) -> R:
         from websearch_gateway.app import open_gateway
@@ -55,19 +52,33 @@ def _within(
         async with open_gateway(settings) as gateway:
             return await call(gateway)
 
-    return run(act, show, as_json=as_json, config=config)
+    def printed(result: R) -> None:
+        from websearch_gateway.entrypoints.cli import render
+
+        getattr(render, show)(result)
+
+    return run(act, printed, as_json=as_json, config=config)
+
+
+async def _statuses(gateway: Gateway, sites: Sequence[SiteVersion], message: str = "") -> DocsStatus:
+    from websearch_gateway.docs_index.library import statuses
+
+    return await statuses(gateway.docs, sites, message)
+
+
+async def _named(gateway: Gateway, site: str | None, label: str | None) -> list[SiteVersion]:
+    return await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
 
 
 def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """List every site, of every status."""
-    from websearch_gateway.entrypoints.cli.render_docs import show_sites
 
     async def look(gateway: Gateway) -> DocsSites:
         from websearch_gateway.docs_index.library import listed
 
         return await listed(gateway.docs, await gateway.docs.store.versions())
 
-    _within(look, show_sites, as_json, config)
+    _within(look, "show_sites", as_json, config)
 
 
 def status(
@@ -77,15 +88,11 @@ def status(
     config: ConfigOption = None,
 ) -> None:
     """Show how far crawls are, which pages failed and why, and which process crawls."""
-    from websearch_gateway.entrypoints.cli.render_docs import show_status
 
     async def look(gateway: Gateway) -> DocsStatus:
-        from websearch_gateway.docs_index.library import statuses
+        return await _statuses(gateway, await _named(gateway, site, label))
 
-        found = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
-        return await statuses(gateway.docs, found)
-
-    _within(look, show_status, as_json, config)
+    _within(look, "show_status", as_json, config)
 
 
 def search(
@@ -98,12 +105,8 @@ def search(
     config: ConfigOption = None,
 ) -> None:
     """Find the sections that answer a query."""
-    from websearch_gateway.entrypoints.cli.render_docs import show_hits
-
-    async def look(gateway: Gateway) -> DocsSearchResponse:
-        return await gateway.search_docs(query, site_id=site, label=version, limit=limit, max_tokens=max_tokens)
-
-    _within(look, show_hits, as_json, config)
+    options: dict[str, Any] = {"site_id": site, "label": version, "limit": limit, "max_tokens": max_tokens}
+    _within(lambda gateway: gateway.search_docs(query, **options), "show_hits", as_json, config)
 
 
 def read(
@@ -116,23 +119,14 @@ def read(
     config: ConfigOption = None,
 ) -> None:
     """Read a section or a page from the index."""
-    from websearch_gateway.entrypoints.cli.render_docs import show_section
 
     async def look(gateway: Gateway) -> DocsReadResponse:
         from websearch_gateway.docs_index.library import read_docs
 
-        is_url = "://" in place
-        return await read_docs(
-            gateway.docs,
-            section_id=None if is_url else place,
-            url=place if is_url else None,
-            label=version,
-            around=around,
-            max_tokens=max_tokens,
-            outline=outline,
-        )
+        options: dict[str, Any] = {"url" if "://" in place else "section_id": place, "label": version}
+        return await read_docs(gateway.docs, around=around, max_tokens=max_tokens, outline=outline, **options)
 
-    _within(look, show_section, as_json, config)
+    _within(look, "show_section", as_json, config)
 
 
 BackgroundOption = Annotated[bool, typer.Option("--background", help="Crawl in a process of its own; return at once.")]
@@ -174,7 +168,6 @@ def add(
     config: ConfigOption = None,
 ) -> None:
     """Crawl a site and index it. The same command again resumes. Options are kept until others are given."""
-    from websearch_gateway.entrypoints.cli.render_docs import show_status
 
     async def act(gateway: Gateway) -> DocsStatus:
         options: dict[str, Any] = {"max_pages": max_pages, "delay": delay, "browser": browser, "base_url": base_url}
@@ -192,7 +185,7 @@ def add(
 
     if source is None and project is None:
         raise typer.BadParameter("give a source, or --project", param_hint="SOURCE")
-    _failing(_within(act, show_status, as_json, config))
+    _failing(_within(act, "show_status", as_json, config))
 
 
 def update(
@@ -205,11 +198,10 @@ def update(
     config: ConfigOption = None,
 ) -> None:
     """Refresh sites. Until that is done, searches find the old pages."""
-    from websearch_gateway.entrypoints.cli.render_docs import show_status
 
     async def act(gateway: Gateway) -> DocsStatus:
-        sites = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
-        sites = [version for version in sites if not stale or (version.indexed_at or 0.0) < before]
+        named = await _named(gateway, site, label)
+        sites = [version for version in named if not stale or (version.indexed_at or 0.0) < before]
         if stale and not sites:
             return DocsStatus(message="No site is due.")
         which = ["--stale", stale] if stale else list(filter(None, (site, label))) or ["--all"]
@@ -221,7 +213,7 @@ def update(
     if not (age := _AGE.fullmatch("0m" if stale is None else stale)):
         raise typer.BadParameter("a number with m, h or d, such as 7d", param_hint="--stale")
     before = time.time() - int(age[1]) * _SECONDS[age[2]]
-    _failing(_within(act, show_status, as_json, config))
+    _failing(_within(act, "show_status", as_json, config))
 
 
 def delete(
@@ -236,8 +228,6 @@ def delete(
     """Remove a site, or one version of it, from the index."""
 
     async def act(gateway: Gateway) -> DocsStatus:
-        from websearch_gateway.docs_index.library import statuses
-
         found = await gateway.docs.find(site, label)
         if len(found) > 1 and not yes:
             labels = ", ".join(version.label for version in found)
@@ -247,9 +237,9 @@ def delete(
                 raise SearchValidationError("Nothing was deleted.")
         for version in found:
             await gateway.docs.store.delete_version(version.id)
-        return await statuses(gateway.docs, found, f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
+        return await _statuses(gateway, found, f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
 
-    _within(act, lambda status: typer.echo(status.message), as_json, config)
+    _within(act, "show_message", as_json, config)
 
 
 def export(
@@ -260,18 +250,16 @@ def export(
     config: ConfigOption = None,
 ) -> None:
     """Write a site with its vectors into a file that other machines import."""
-    from websearch_gateway.entrypoints.cli.render_docs import show_status
 
     async def act(gateway: Gateway) -> DocsStatus:
-        from websearch_gateway.docs_index.library import statuses
         from websearch_gateway.docs_index.transfer import export_site
 
         found = await gateway.docs.find_one(site, label)
         count = await export_site(gateway.docs, found, gateway.embedder.name, file)
         message = f"Wrote {count:,} pages ({file.stat().st_size / 1e6:.1f} MB) to {file}."
-        return await statuses(gateway.docs, [found], message)
+        return await _statuses(gateway, [found], message)
 
-    _within(act, show_status, as_json, config)
+    _within(act, "show_status", as_json, config)
 
 
 def import_file(
@@ -280,15 +268,13 @@ def import_file(
     config: ConfigOption = None,
 ) -> None:
     """Read a site that another machine exported. It is searchable at once, offline."""
-    from websearch_gateway.entrypoints.cli.render_docs import show_status
 
     async def act(gateway: Gateway) -> DocsStatus:
-        from websearch_gateway.docs_index.library import statuses
         from websearch_gateway.docs_index.transfer import import_site
 
-        return await statuses(gateway.docs, [await import_site(gateway.docs, gateway.embedder.name, file)])
+        return await _statuses(gateway, [await import_site(gateway.docs, gateway.embedder.name, file)])
 
-    _within(act, show_status, as_json, config)
+    _within(act, "show_status", as_json, config)
 
 
 def work(config: ConfigOption = None) -> None:
@@ -317,8 +303,7 @@ async def _crawled(
 
     `discards` removes a site that is refused before it has a page.
     """
-    from websearch_gateway.docs_index.library import statuses
-    from websearch_gateway.entrypoints.cli.render_docs import watched
+    from websearch_gateway.entrypoints.cli.render import watched
 
     turns = asyncio.Semaphore(SITES_AT_ONCE)
 
@@ -346,7 +331,7 @@ async def _crawled(
             typer.echo(f"Stopped. What was fetched is kept; go on with: {again}", err=True)
             raise
     now = [version for site in sites if (version := await gateway.docs.store.version(site.id))]
-    return await statuses(gateway.docs, now, " ".join(filter(None, messages)))
+    return await _statuses(gateway, now, " ".join(filter(None, messages)))
 
 
 def _start_worker(config: Path | None) -> None:
@@ -514,7 +499,7 @@ async def _add_project(
     if not yes and (as_json or not sys.stdin.isatty()):
         return listed.model_copy(update={"message": f"{len(wanted)} are not indexed. Index them with: --yes"})
     if not yes:
-        from websearch_gateway.entrypoints.cli.render_docs import show_status
+        from websearch_gateway.entrypoints.cli.render import show_status
 
         show_status(listed)
         if not typer.confirm(f"Index the documentation of {len(wanted)} packages?"):

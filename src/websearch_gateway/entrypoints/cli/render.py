@@ -8,13 +8,15 @@ import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console, Group
 from rich.markdown import Markdown
 from rich.panel import Panel
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as ProgressBar
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -26,6 +28,12 @@ from websearch_gateway.results import (
     CheckedClaims,
     Citation,
     Diagnosis,
+    DocsProject,
+    DocsReadResponse,
+    DocsSearchResponse,
+    DocsSites,
+    DocsSiteStatus,
+    DocsStatus,
     ErrorInfo,
     MigrateResult,
     PageContent,
@@ -36,6 +44,10 @@ from websearch_gateway.results import (
     WebSearchResponse,
 )
 from websearch_gateway.text.passages import ANSWERS
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+    from websearch_gateway.docs_index.models import CrawlProgress, SiteVersion
 
 _LINK = re.compile(r"\(?\[[^\]\n]*\]\((https?://[^\s()]+)\)\)?")
 
@@ -370,3 +382,137 @@ def _show_passages(page: PagePassages, console: Console) -> None:
     if page.note:
         console.print(Text(f"  ! {page.note}", style="yellow"))
     console.print(Text(f"  {page.title} · {page.url} · as of {page.last_crawled}", style="dim"))
+
+
+_STYLES = {"completed": "green", "failed": "red", "suspicious": "yellow", "paused": "yellow"}
+MOST_SKIPPED = 2
+MOST_FAILURES = 10
+
+
+def show_sites(result: DocsSites) -> None:
+    """One line per version."""
+    from websearch_gateway.docs_index.library import NO_SITE
+
+    if not result.sites:
+        typer.echo(NO_SITE)
+        return
+    table = _columns("id", "name", "version", "status", "pages", "indexed", "url")
+    for site in result.sites:
+        status = Text(site.status, style=_STYLES.get(site.status, ""))
+        indexed = f"{site.age} ago" if site.age else ""
+        named, count = (Text(site.name), Text(site.version)), f"{site.page_count:,}"
+        table.add_row(site.id, *named, status, count, indexed, Text(site.url))
+    Console().print(table)
+
+
+def _columns(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(name, justify="right" if name in ("id", "pages") else "left", overflow="fold")
+    return table
+
+
+def show_message(result: DocsStatus) -> None:
+    """What was done."""
+    typer.echo(result.message)
+
+
+def show_status(result: DocsStatus) -> None:
+    """The dependencies of a project, then a paragraph per version, with its failures."""
+    from websearch_gateway.docs_index.library import NO_SITE
+
+    console = Console()
+    message = result.message
+    if isinstance(result, DocsProject):
+        table = _columns("package", "version", "indexed", "documentation")
+        for one in result.dependencies:
+            table.add_row(*map(Text, (one.package, one.version, one.indexed or "no", one.url or one.problem)))
+        console.print(table)
+    elif not result.sites:
+        message = message or NO_SITE
+    if message:
+        console.print(Text(message))
+    for site in result.sites:
+        _show_site(site, console)
+
+
+def show_hits(result: DocsSearchResponse) -> None:
+    """The sections, best first."""
+    console = Console()
+    for warning in result.warnings:
+        console.print(Text(f"! {warning}", style="yellow"))
+    if not result.results:
+        console.print("Nothing was found.")
+    for number, hit in enumerate(result.results, 1):
+        title = " > ".join(hit.heading_path) or hit.page_title
+        console.print(Text(f"{number}. {title}", style="bold"))
+        console.print(Text(f"   {hit.site_name} {hit.site_version}  {hit.url}  [{hit.section_id}]", style="cyan"))
+        console.print(Text(hit.content), soft_wrap=True)
+        console.print()
+    for one in result.more:
+        console.print(Text(f"   {one.title}  [{one.section_id}]", style="dim"))
+
+
+def show_section(result: DocsReadResponse) -> None:
+    """Where it is, and its text or the outline."""
+    console = Console()
+    console.print(Text(f"{result.page_title}  {result.site_name} {result.site_version}", style="bold"))
+    console.print(Text(result.url, style="cyan"))
+    for entry in result.outline:
+        console.print(Text(f"{entry.section_id}  {entry.tokens:>5}  {' > '.join(entry.heading_path)}"))
+    if result.content:
+        console.print(Text(result.content), soft_wrap=True)
+    if result.next_section_id:
+        console.print(Text(f"Read on: websearch-gateway docs read {result.next_section_id}", style="dim"))
+
+
+def _show_site(site: DocsSiteStatus, console: Console) -> None:
+    facts = [f"{site.page_count:,} of {site.known:,} pages"]
+    if site.failed:
+        facts.append(f"{site.failed:,} failed")
+    if site.unembedded:
+        facts.append(f"{site.unembedded:,} without vectors")
+    if site.age:
+        facts.append(f"indexed {site.age} ago")
+    if site.owner:
+        facts.append(f"crawled by {site.owner}, last seen {site.heartbeat_seconds or 0:.0f} s ago")
+    line = Text(f"{site.name} {site.version}  ", style="bold")
+    line.append(site.status, style=_STYLES.get(site.status, ""))
+    console.print(line.append(f"  {', '.join(facts)}", style="not bold"))
+    if site.reason:
+        console.print(Text(f"  {site.reason}", style="yellow"))
+    for failure in site.failures[:MOST_FAILURES]:
+        console.print(Text(f"  {failure.url}: {failure.reason}"))
+    if len(site.failures) > MOST_FAILURES:
+        console.print(f"  … and {len(site.failures) - MOST_FAILURES} more: --json lists them")
+    for skipped in site.skipped:
+        some = ", ".join(skipped.urls[:MOST_SKIPPED])
+        console.print(Text(f"  {skipped.count:,} left out, {skipped.reason}: {some}", style="dim"))
+
+
+async def watched(gateway: Gateway, site: SiteVersion, *, quiet: bool) -> None:
+    """Crawl a site and show the progress on a terminal. Raises what `CrawlRunner.crawl` raises."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        await gateway.docs.runner.crawl(site.id)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} pages  {task.fields[speed]}  {task.fields[waiting]}"),
+        TimeElapsedColumn(),
+    )
+    with ProgressBar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(f"{site.name} {site.label}", total=1, speed="", waiting="")
+
+        async def show(progress: CrawlProgress) -> None:
+            bar.update(
+                task,
+                completed=progress.done,
+                total=max(progress.known, progress.done, 1),
+                speed=f"{progress.pages_per_second:.1f}/s",
+                waiting=progress.waiting,
+            )
+
+        await gateway.docs.runner.crawl(site.id, show)

@@ -424,6 +424,7 @@ def blank(outline: Outline, keep: Mask) -> None:
 MOST_LINKS = 5_000
 _FARTHEST = 200_000  # range in characters to search for a moved line: cleaning moves text only a little
 _CRAWLERS = ("robots", "websearch-gateway")
+_HOMEPAGE = re.compile(r"""\bhomepage:\s{0,9}["']([\w./-]{1,200}\.md)["']""")
 _DOCSIFY_LINK = re.compile(r"#/([^?#]*)")
 # Within ten seconds: a page that is read for longer is a page.
 _REFRESH = re.compile(r"""\s*\d?(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)["']?\s*""", re.IGNORECASE)
@@ -495,7 +496,9 @@ def _directives_and_links(root: Any, url: str) -> CrawledPage:
     base = page.base_of(root, url)
     crawlers = (one for one in root.iter("meta") if one.get("name", "").strip().lower() in _CRAWLERS)
     rules = {word.strip().lower() for one in crawlers for word in one.get("content", "").split(",")}
-    canonical = (one.get("href") for one in root.iter("link") if "canonical" in one.get("rel", "").lower().split())
+    canonical = [one.get("href") for one in root.iter("link") if "canonical" in one.get("rel", "").lower().split()]
+    if (docsify := _docsify(root)) and url.endswith(("/", "/index.html")):  # a shell that shows this file
+        canonical = [_HOMEPAGE.findall(docsify)[0] if _HOMEPAGE.search(docsify) else "README.md"]
     return CrawledPage(
         title="",
         markdown="",
@@ -531,11 +534,15 @@ def _refreshes(root: Any, base: str) -> Iterator[str]:
             yield target
 
 
+def _docsify(root: Any) -> str:
+    """The script with the settings of a docsify site; "" on other sites."""
+    return next((one.text for one in root.iter("script") if "$docsify" in (one.text or "")), "")
+
+
 def _links(root: Any, base: str) -> Iterator[str]:
     seen: set[str] = set()
     written: set[str] = set()
-    docsify = next((one.text for one in root.iter("script") if "$docsify" in (one.text or "")), "")
-    if docsify:  # its scripts show Markdown files, of which these are the first
+    if docsify := _docsify(root):  # its scripts show Markdown files, of which these are the first
         names = ("README.md", "_sidebar.md")[: 1 + ("loadSidebar" in docsify)]
         seen = {_absolute(base, name) for name in names}
         yield from sorted(seen)
