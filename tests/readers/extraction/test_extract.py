@@ -114,6 +114,29 @@ def test_an_unlikely_heading_that_trafilatura_omits_goes_from_prose() -> None:
     assert rest(markup, [0.8] * 9 + [0.3] + [0.8] * 9, [1.0] * 9 + [0.0] + [1.0] * 9)[9] > 0
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Read more: The port of Skerry",
+        "Lea también: El puerto",
+        "► Lesen Sie auch: Der Hafen",
+        "À lire aussi : Le port",
+        "Le puede interesar",
+        "CZYTAJ WIĘCEJ W dziale",
+        "Foto: A. Maren / Tide",
+        "© Tide Press",
+    ],
+)
+def test_a_line_that_leads_away_or_credits_a_picture_goes_from_prose(line: str) -> None:
+    markup, likely = f"{PARAGRAPHS}<p>{line}</p>{PARAGRAPHS}", [0.8] * 19
+    assert rest(markup, likely, [1.0] * 19) == [0.8] * 9 + [0.0] + [0.8] * 9
+
+
+@pytest.mark.parametrize("line", ["Read more books than papers.", "Read more: " + "the port has a light. " * 9])
+def test_a_sentence_or_a_long_paragraph_that_begins_like_one_stays(line: str) -> None:
+    assert rest(f"{PARAGRAPHS}<p>{line}</p>", [0.8] * 10, [1.0] * 10)[9] == 0.8
+
+
 def test_comments_are_left_out_of_an_article_unless_trafilatura_keeps_them() -> None:
     comments = "<p>First, a comment on it.</p><p>Another comment on it.</p>"
     markup = f"<p>The article has more words.</p><div class='comment-list'><div>{comments}</div></div>"

@@ -194,12 +194,14 @@ def second_opinion(root: Any) -> str:
 
 
 def without_extras(measures: Measures, likely: Floats, found: Floats) -> Floats:
-    """The likelihoods without what trafilatura leaves out of comments, headings and the end of a page.
+    """The likelihoods without lines that lead away from prose, and without what trafilatura leaves out of comments,
+    headings and the end of a page.
 
     Args:
         found: the share of each block that trafilatura chose. If that is little of the text, it has failed.
     """
     np, words = measures.np, measures.words
+    likely = likely * ~measures.beside_text()
     kept = words * (likely >= threshold(words, likely))
     confirmed = (kept * found).sum() / max(1.0, kept.sum())
     if confirmed < (FOUND_DECLARED if measures.kind == "article" else FOUND):

@@ -201,6 +201,29 @@ _SHARE, _REPLIES, _RELATED = (
 )
 """Words that often stand in the lines after a text."""
 
+_AWAY = re.compile(
+    r"(?=.*:|.*[^.!?]\Z)\W{0,3}(?:"  # no whole sentence
+    r"(?:also |please )?(?:read|see|watch|check out) (?:here )?(?:also|more|next|related)\b"
+    r"|(?:you (?:may|might) )?also (?:like|read)\b|more (?:on|from|about|stories|news)\b"
+    r"|related (?:articles?|stor(?:y|ies)|posts?|content|links|news|reading)"
+    r"|(?:jetzt |hier )?(?:lesen sie|lies|sehen sie|siehe) (?:hier |dazu )?(?:auch|mehr|weiter)\b|passend dazu"
+    r"|mehr (?:zum thema|aus|zu|von|über|infos?|informationen)\b|zum (?:thema|weiterlesen)\b"
+    r"|weitere (?:informationen|artikel|beiträge|infos|links|themen|meldungen)\b|das könnte (?:sie|dich|dir) auch"
+    r"|(?:lea|lee|vea|ver|mira|mire) (?:además|también|tambien|más|mas)\b|(?:lea|lee|vea|mira)\s?:"
+    r"|(?:le|te) (?:puede|podría) interesar|(?:noticias|artículos|notas|entradas) relacionad[ao]s"
+    r"|(?:à )?(?:lire|voir) (?:aussi|plus|également)\b|sur le même sujet|articles (?:liés|similaires)"
+    r"|(?:leggi|guarda) anche\b|(?:leia|veja) (?:também|mais)\b|(?:lees|bekijk) (?:ook|meer)\b"
+    r"|(?:czytaj|zobacz) (?:też|także|więcej|również)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_CREDIT = re.compile(
+    r"\W{0,2}(?:©|(?:foto|photo|bild|image|picture|imagen|crédit|credit|fotoquelle|bildquelle)\w{0,2}(?: photos?)?"
+    r"\s?[:/©])",
+    re.IGNORECASE,
+)
+_BESIDE = ((_AWAY, 40), (_CREDIT, 15))
+"""Lines that send readers to another text, and that name who took a picture, each with the most words of one."""
+
 _FIRST_WORDS = 40
 _DEEPEST = 64
 _BREAK = 12.0  # the number of words that a block without prose subtracts from a run of prose
@@ -312,6 +335,16 @@ class Measures:
     def in_comments(self) -> Any:
         """For each block, whether an element around it other than the body has a name for comments."""
         return self.around((self.named & _BITS["comment"] > 0) & (self.tag != TAG_NUMBER["body"])) > 0
+
+    def beside_text(self) -> Any:
+        """For each block, whether it is a line that belongs to no text: it leads away, or credits a picture."""
+        return self.np.array(
+            [
+                any(words <= most and pattern.match(block.text.strip()) for pattern, most in _BESIDE)
+                for block, words in zip(self.outline.blocks, self.words, strict=True)
+            ],
+            dtype=bool,
+        )
 
     def in_consent(self) -> Any:
         """For each block, whether an element around it, with at most half of them, asks for consent to cookies."""

@@ -55,6 +55,8 @@ class Node:
     """An element with its name. `parent` is None for the root; `above` has the bits of the ancestors' names, and
     `inside` whether it or an ancestor matches a selector from one of its compounds outwards."""
 
+    __slots__ = ("_children", "above", "attributes", "element", "inside", "name", "parent")
+
     def __init__(self, element: HtmlElement, attributes: list[str], parent: Node | None, name: Name) -> None:
         self.element = element
         self.attributes = attributes
@@ -62,15 +64,17 @@ class Node:
         self.name = name
         self.above: int = parent.above | parent.name.bits if parent is not None else 0
         self.inside: dict[tuple[Selector, int], bool] = {}
+        self._children: defaultdict[str, dict[HtmlElement, int]] | None = None
 
-    @cached_property
+    @property
     def children(self) -> dict[str, dict[HtmlElement, int]]:
-        """Each child with its position among those of its tag, and under "" among all."""
-        found: defaultdict[str, dict[HtmlElement, int]] = defaultdict(dict)
-        for child in self.element.iterchildren("*"):
-            for among in (found[""], found[child.tag]):
-                among[child] = len(among)
-        return found
+        """Each child with its position among those of its tag, and under "" among all. Computed once."""
+        if self._children is None:
+            self._children = defaultdict(dict)
+            for child in self.element.iterchildren("*"):
+                for among in (self._children[""], self._children[child.tag]):
+                    among[child] = len(among)
+        return self._children
 
 
 @dataclass(frozen=True, slots=True)
@@ -547,12 +551,14 @@ class Styles:
         """The winning value of each property that is declared for `node`."""
         name, above = node.name, node.above
         inline = node.element.get("style", "") if node.attributes else ""
-        self._spend(len(name.rules))
-        found = tuple(
-            rule
-            for rule in name.rules
-            if rule.is_sure or (rule.above & above == rule.above and self._applies(rule.selector, node))
-        )
+        found: tuple[Rule, ...] = ()
+        if name.rules:
+            self._spend(len(name.rules))
+            found = tuple(
+                rule
+                for rule in name.rules
+                if rule.is_sure or (rule.above & above == rule.above and self._applies(rule.selector, node))
+            )
         if not found and not inline and not name.defaults:
             return PLAIN
         own = (id(name.defaults), found, inline)
