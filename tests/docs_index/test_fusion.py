@@ -43,9 +43,31 @@ def test_a_chunk_that_words_and_vectors_find_comes_first():
 
 def test_a_question_is_answered_by_a_guide_rather_than_by_a_reference_that_is_as_good():
     found = chunks(30, 10, 20)
-    facts = {id_: PageFacts("A", path, 1) for id_, path in ((3, "a.html"), (1, "ref/a.html"), (2, "howto/b.html"))}
+    paths = ((3, "a.html"), (1, "ref/a.html"), (2, "howto/b.html"))
+    facts = {id_: PageFacts("Waiting", path, 1) for id_, path in paths}
     for asked, order in (("how to wait", [3, 2, 1]), ("waiting", [3, 1, 2]), ("how to wait in ref", [1, 3, 2])):
         assert [page.page_id for page in rank_pages(parse(asked), found, [], [], facts)] == order
+
+
+def test_a_guide_to_something_else_is_none_for_a_question():
+    paths = ((3, "a.html"), (1, "ref/a.html"), (2, "howto/b.html"))
+    facts = {id_: PageFacts("Sleeping", path, 1) for id_, path in paths}
+    ranked = rank_pages(parse("how to wait"), chunks(30, 10, 20), [], [], facts)
+    assert [page.page_id for page in ranked] == [3, 1, 2]
+
+
+def test_the_short_entry_of_a_folder_comes_after_a_page_that_is_nearly_as_good():
+    found = chunks(10, 20)
+    for size, order in ((1, [2, 1]), (9, [1, 2])):
+        facts = {1: PageFacts("A", "deploy/", size), 2: PageFacts("B", "deploy/b.html", size)}
+        assert [page.page_id for page in rank_pages(parse("waiting"), found, [], [], facts)] == order
+
+
+def test_a_plain_word_that_happens_to_be_the_name_of_a_module_defines_nothing():
+    module = match("csv", 10, exact=False)
+    for asked, defined in (("how do I read a CSV file", 0), ("csv", 1), ("CSV", 1)):
+        (page,) = rank_pages(parse(asked), chunks(10), [], [module], {1: PageFacts("A", "a.html", 1)})
+        assert len(page.defined) == defined
 
 
 def test_the_definition_of_a_certain_name_comes_first_however_often_others_use_it():

@@ -54,6 +54,10 @@ def test_acronyms_and_brands_are_uncertain_symbols():
     query = parse("connect PostgreSQL from JSON with json.loads")
     assert query.symbols == ("json.loads", "PostgreSQL", "JSON")
     assert query.certain == ("json.loads",)
+    assert parse("catch DetachedInstanceError or NullPointerException").certain == (
+        "DetachedInstanceError",
+        "NullPointerException",
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,6 +77,24 @@ def test_a_word_that_is_the_label_of_a_version_filters(text, version, rest):
 def test_a_short_query_may_be_a_name_as_a_whole():
     assert parse("abstract base class").whole == ("abstract base class",)
     assert parse("why are default values shared between objects").whole == ()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "what is a context manager",
+        "What's a context manager?",
+        "what does a context manager mean?",
+        "definition of context manager",
+    ],
+)
+def test_a_question_for_what_a_name_means_asks_for_its_definition(asked):
+    assert parse(asked).whole == ("context manager",)
+
+
+def test_the_label_of_a_message_is_no_part_of_it():
+    assert parse("fatal: ERROR: deadlock detected").phrases == ("deadlock", "detected")
+    assert parse("error: failed").phrases == ("error", "failed")
 
 
 @given(st.text(max_size=300))

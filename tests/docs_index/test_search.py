@@ -185,6 +185,52 @@ async def test_the_section_with_the_words_of_the_query_in_its_heading_is_shown_f
     assert rest in found.content
 
 
+async def test_the_section_whose_heading_has_the_asked_words_in_a_row_is_shown(docs, ranker):
+    id_ = await version(docs)
+    add = "## Adding a Column\n\nUse this command on a table:\n\n```\nALTER TABLE a ADD b text\n```"
+    other = "## Changing a Type\n\nAdd a conversion for a column of an existing table.\n\n```\nALTER TABLE a\n```"
+    both = page(f"{BASE}a.html", "Tables.", f"{other}\n\n{add}", title="Modifying", headings=("Modifying",))
+    await commit(docs, id_, both)
+    (found,) = await ranker.search("how do I add a column to an existing table", None, await docs.versions())
+    assert found.content.removeprefix("Tables.\n\n").startswith("## Adding a Column")
+
+
+async def test_the_section_with_a_name_of_the_query_in_its_heading_is_shown(docs, ranker):
+    id_ = await version(docs)
+    busy = "## (5) APP_BUSY\n\nAnother connection writes to the database."
+    locked = "## (6) APP_LOCKED\n\nThe database is locked. APP_BUSY means that another process has locked it."
+    both = page(f"{BASE}a.html", "Codes.", f"{busy}\n\n{locked}", title="Codes", headings=("Codes",))
+    await commit(docs, id_, both)
+    (found,) = await ranker.search("APP_BUSY database is locked", None, await docs.versions())
+    assert found.content.removeprefix("Codes.\n\n").startswith("## (5) APP_BUSY")
+
+
+async def test_the_name_of_the_site_does_not_choose_the_section(docs, ranker):
+    id_ = await version(docs, "shop")
+    backup = "## Backups\n\nCopy the folder to keep a backup of the data.\n\nStop it for a backup."
+    moving = "## Moving\n\nThe data of a shop can be moved to a new shop. A backup helps."
+    both = page(f"{BASE}a.html", "Care.", f"{moving}\n\n{backup}", title="Care", headings=("Care",))
+    await commit(docs, id_, both)
+    (found,) = await ranker.search("make a backup of the shop", None, await docs.versions())
+    assert found.content.removeprefix("Care.\n\n").startswith("## Backups")
+
+
+async def test_the_short_end_of_a_page_without_room_for_the_text_before_it_stands_alone(docs, ranker):
+    id_ = await version(docs)
+    before = "## Requests\n\n" + "Data is sent as text, and JSON is text. " * 60
+    await commit(docs, id_, page(f"{BASE}a.html", before, "## Replies\n\nReturn JSON from a view as a dictionary."))
+    (found,) = await ranker.search("return JSON from a view", None, await docs.versions(), max_tokens=300)
+    assert found.content == "## Replies\n\nReturn JSON from a view as a dictionary."
+
+
+async def test_a_section_that_nearly_fits_is_shown_from_its_beginning(docs, ranker):
+    id_ = await version(docs)
+    start = "## Locks\n\nA lock keeps others out. " + "It is held for a while. " * 30
+    await commit(docs, id_, page(f"{BASE}a.html", f"{start}\n\nA deadlock of two processes ends by itself."))
+    (found,) = await ranker.search("deadlock of two processes", None, await docs.versions(), max_tokens=300)
+    assert found.content.startswith("## Locks")
+
+
 async def test_a_page_without_headings_is_found(docs, ranker):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "Tasks can be paused.", headings=()))

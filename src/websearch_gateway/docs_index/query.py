@@ -22,6 +22,14 @@ MOST_WORDS = 32
 WHOLE_WORDS = 5
 """A query with more words is not a name."""
 
+_DEFINING = re.compile(
+    r"(?:what(?:['’]s|\s+is|\s+are)|define|(?:meaning|definition)\s+of|what\s+does(?=.*\smeans?\W*$))\s+(?:(?:an?|the)\s+)?"
+    r"(.+?)(?:\s+means?)?\W*",
+    re.IGNORECASE,
+)
+"""A question for what a name means."""
+_LABEL = re.compile(r"^\s*(?:(?:fatal|error|warning|exception|panic)\w*:\s+)+(?=\S+\s+\S)", re.IGNORECASE)
+"""What comes before the text of a message: every page about errors has it."""
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,200}+)[\"“”]|`([^`]{1,200}+)`")
 _OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z0-9][\w-]*+)")
 _QUALIFIED = re.compile(r"@?([A-Za-z_$][\w$]*+(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*+)++)")
@@ -31,8 +39,9 @@ _SPECIAL_NAME = re.compile(
 _CALL = re.compile(r"([A-Za-z_$][\w$]*+)\(")
 _WORD = re.compile(r"[^\W_][\w'’-]*+|_\w++")
 _COMPOUND = re.compile(r"_|[a-z\d][A-Z]|^[A-Z][A-Z\d]+$")
-_BRAND = re.compile(r"[A-Z\d]+|[A-Z][a-z]+[A-Z][A-Za-z]*")
-"""Acronyms, and names such as PostgreSQL: queries often contain them without asking for their definition."""
+_BRAND = re.compile(r"[A-Z\d]+|[A-Z][a-z]+[A-Z][A-Za-z]*(?<!Error)(?<!Exception)")
+"""Acronyms, and names such as PostgreSQL: queries often contain them without asking for their definition, unlike the
+names of errors and exceptions."""
 _LANGUAGE = re.compile(r"[A-Za-z](?:\+\+|#)|\.NET", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![\w.])[vV]?(\d+(?:\.\d+)*[\w.-]*+)")
 
@@ -62,7 +71,7 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
     Args:
         labels: the labels of the existing versions; only these are recognised as a version.
     """
-    version, rest = _version(text, labels)
+    version, rest = _version(_LABEL.sub("", text), labels)
     quoted = [(one[0] or one[1]).strip() for one in _QUOTED.findall(rest)]
     symbols: dict[str, None] = {}
     bare = _QUOTED.sub(" ", rest)
@@ -72,13 +81,15 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
     words = _WORD.findall(bare)[:MOST_WORDS]
     symbols.update(dict.fromkeys(word for word in words if _COMPOUND.search(word)))
     content = [word for word in words if word.lower() not in STOP_WORDS] or ([] if symbols else words)
+    defined = _DEFINING.fullmatch(rest.strip())
+    name = defined[1] if defined else rest.strip(' "`()')
     phrases = dict.fromkeys((*quoted, *symbols, *(part for word in content for part in split_cjk(word).split())))
     return Query(
         text=rest.strip(),
         phrases=tuple(phrases),
         symbols=tuple(symbols),
         certain=tuple(name for name in symbols if not (_BRAND.fullmatch(name) or _LANGUAGE.fullmatch(name))),
-        whole=(name,) if len((name := rest.strip(' "`()')).split()) <= WHOLE_WORDS else (),
+        whole=(name,) if len(name.split()) <= WHOLE_WORDS else (),
         version=version,
         is_names=bool(symbols) and not quoted and all(word in symbols for word in content),
     )
@@ -220,7 +231,8 @@ FOLDER_GAIN = 2
 """How many times as much a page scores in a top folder that the query names: `sqlite/` for "a SQLite table"."""
 
 GUIDE_GAIN = 1.5
-"""How many times as much a guide scores for a question: a reference says what there is, not how it is used."""
+"""How many times as much a guide scores for a question with a word of its title: a reference says what there is, not
+how it is used, but a guide to something else says neither."""
 
 _GUIDE = re.compile(
     r"(?:^|/)(?:how-?to|(?:user-?)?guides?|tutorials?|topics|patterns|faq|book|cookbook|recipes|examples?|learn|"
@@ -228,6 +240,10 @@ _GUIDE = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"\b(?:how|why|when|what|which|can i|should)\b", re.IGNORECASE)
+
+ENTRY_SHARE, MOST_OF_ENTRY = 0.6, 2
+"""The score of the entry of a folder with so few chunks, as a share of its own: it introduces the pages that answer."""
+_ENTRY = re.compile(r"(?:^|/)(?:index\.\w+|contents\.\w+)?$")
 
 _PARTS = re.compile(r"\w(?:\.|::)\w")
 _SEPARATORS = ".:>#/"
@@ -239,7 +255,8 @@ class RankedPage:
     """A page with its candidate chunks, best first.
 
     `relevance` is in 0..1: 1 where every ranking puts it first, at most .44 without a word of the query.
-    `defined` are the symbols of the query that the page defines, with the chunk and anchor of the first.
+    `defined` are the symbols of the query that the page defines, with the chunk and anchor of the first; without those
+    that may be plain words, such as the module `csv` for "read a CSV file".
     """
 
     page_id: int
@@ -259,9 +276,9 @@ def rank_pages(
 ) -> list[RankedPage]:
     """The pages of all candidates, best first; pages that define a name in the query come before all others.
 
-    Announcements come later than their texts say, unless the query asks for one; guides for a question, and pages with
-    words of the query in their titles or in a folder that it names, come earlier. A query of names alone finds only
-    pages that have one of them.
+    Announcements come later than their texts say, unless the query asks for one, and so do short entries of folders;
+    pages with words of the query in their titles or in a folder that it names, and for a question the guides among
+    them, come earlier. A query of names alone finds only pages that have one of them.
 
     Args:
         text, near: chunks found by words and by vectors, best first.
@@ -280,6 +297,10 @@ def rank_pages(
     for rank, chunk_id in enumerate(fused):
         chunks[places[chunk_id]].append(chunk_id)
         scores[places[chunk_id]] += 1 / (rank + PAGE_OFFSET)
+    names = (*query.certain, *query.whole)
+    sure = [
+        one for one in definitions if query.is_names or one.exact or any(_is_in(name, (one.name,)) for name in names)
+    ]
     news = {id_ for id_, page in facts.items() if is_news(page.path, page.title)}
     unasked = set() if asks_for_news(query.text) else news
     gains = {} if query.is_names else _gains(query, facts)
@@ -293,7 +314,7 @@ def rank_pages(
             * gains.get(place[0], 1)
             * (NEWS_SHARE if place[0] in unasked else 1),
             relevance=min(1.0, fused[found[0]] / best),
-            defined=tuple(one for one in definitions if (one.page_id, one.version_id) == place),
+            defined=tuple(one for one in sure if (one.page_id, one.version_id) == place),
         )
         for place, found in chunks.items()
     ]
@@ -311,13 +332,20 @@ def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
         id_: fold(unquote(page.path.partition("/")[0])) if "/" in page.path else "" for id_, page in facts.items()
     }
     named = asked.intersection(folders.values())
+    subject = weights.keys() - set(chain.from_iterable(tokens_of_each(named)))
     guided = not query.symbols and bool(_QUESTION.search(query.text))
-    return {
-        page_id: (1 + TITLE_GAIN * sum(weights[term] for term in weights.keys() & titles[page_id]) / total)
-        * (FOLDER_GAIN if folders[page_id] in asked else 1)
-        * (GUIDE_GAIN if guided and _GUIDE.search(page.path) and (folders[page_id] in asked or not named) else 1)
-        for page_id, page in facts.items()
-    }
+
+    def gain(page_id: int, page: PageFacts) -> float:
+        folder, title = folders[page_id], titles[page_id]
+        is_guide = guided and _GUIDE.search(page.path) and (folder in asked or not named) and subject & title
+        return (
+            (1 + TITLE_GAIN * sum(weights[term] for term in weights.keys() & title) / total)
+            * (FOLDER_GAIN if folder in asked else 1)
+            * (GUIDE_GAIN if is_guide else 1)
+            * (ENTRY_SHARE if page.chunks <= MOST_OF_ENTRY and _ENTRY.search(page.path) else 1)
+        )
+
+    return {page_id: gain(page_id, page) for page_id, page in facts.items()}
 
 
 def _fused(

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from itertools import accumulate, chain, takewhile
+from itertools import accumulate, chain, pairwise, takewhile
 from math import log
 from operator import add
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.chunk import window
 from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines, sentences_of
-from websearch_gateway.text.tokens import estimate_tokens, query_terms, tokens_of_each
+from websearch_gateway.text.tokens import estimate_tokens, query_terms, tokens, tokens_of_each
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.store.database import Database
@@ -75,12 +75,16 @@ LEAST_TEXT, ENOUGH_TEXT, ENOUGH_FIRST = 40, 150, 450
 """A result with fewer tokens of text is named only. One with fewer than enough, which is more for the first one, gets
 the next text of its page."""
 
+MOSTLY = 1.5
+"""A section that is at most so many times as long as its room is shown from its beginning."""
+
 MOST_COMPARED = 3
 """The most chunks found of a page that are considered for showing."""
 
-CODE_GAIN, BEST_GAIN, MIDDLE_LOSS = 0.3, 0.3, 0.5
-"""What a section scores for code and for a chunk that ranks high, and what it loses if it begins in the middle of
-another one. All words of the query score 1, in its heading 2."""
+CODE_GAIN, BEST_GAIN, PAIR_GAIN, MIDDLE_LOSS = 0.3, 0.3, 0.3, 0.5
+"""What a section scores for code, for a chunk that ranks high and for two words that follow each other in the query and
+in its heading, and what it loses if it begins in the middle of another one. All words of the query score 1, in its
+heading 2, and so does a name in its heading."""
 SEEN_CHARS = 1_400
 """The length of a section that may be shown: what comes later in it does not make it a better answer."""
 
@@ -187,7 +191,9 @@ class Ranker:
                 break
             group.sort(key=lambda one: place[one[0].version_id])
             if len(ordered) < shown:  # reading a text costs more than finding it
-                group[0] = _section_to_show(db, query, *group[0][:2], most=1 if ordered else MOST_COMPARED)
+                group[0] = _section_to_show(
+                    db, query, *group[0][:2], 1 if ordered else MOST_COMPARED, by_id[group[0][0].version_id].name
+                )
             (last if is_navigation(group[0][1].content) else ordered).append(group)
         found = []
         relevance = 1.0
@@ -262,14 +268,16 @@ _Shown = tuple[RankedPage, Chunk, int | None]
 """A page, the chunk of it to show, and where in it to begin."""
 
 
-def _section_to_show(db: Database, query: Query, page: RankedPage, best: Chunk, most: int) -> _Shown:
-    """The section that answers the query best.
+def _section_to_show(db: Database, query: Query, page: RankedPage, best: Chunk, most: int, site: str) -> _Shown:
+    """The section that answers the query best. The name of the site, and of the page's folders, tells nothing.
 
     A definition of a name in the query, unless another chunk has more words of the query; else, of the chunks found
     and those in which the sections around the best one begin, the section with the most words of the query in its
     heading and its text, rather one with code.
     """
-    terms = query_terms(query.text)
+    told = set(tokens(f"{site} {best.path.rpartition('/')[0]}"))
+    every = query_terms(query.text)
+    terms = [term for term in every if term not in told] or every
     ids = list(dict.fromkeys((best.id, *page.chunk_ids)))
     if page.defined:
         both = load_chunks(db, ids[: max(1, min(2, len(query.phrases)))])  # an operator such as `->` is no phrase
@@ -277,7 +285,7 @@ def _section_to_show(db: Database, query: Query, page: RankedPage, best: Chunk, 
         held = [len(set(terms).intersection(one)) for one in tokens_of_each(texts)]
         chunk = both[held.index(max(held))]
         return page, chunk, _definition_start(chunk, [one for one in page.defined if one.chunk_id == chunk.id])
-    sections = _ranked_sections(terms, load_with_starts(db, ids[:most], best))
+    sections = _ranked_sections(terms, query.certain, load_with_starts(db, ids[:most], best))
     chunk, start = next((one for one in sections if not is_navigation(one[0].content)), sections[0])
     return page, chunk, start
 
@@ -292,9 +300,13 @@ def _definition_start(chunk: Chunk, defined: Sequence[SymbolMatch]) -> int | Non
     return next(chain(found, named), None)
 
 
-def _ranked_sections(terms: Sequence[str], chunks: Sequence[Chunk]) -> list[tuple[Chunk, int]]:
-    """The chunk and the start of each section, those with the most terms first; each counts by how few hold it."""
+def _ranked_sections(terms: Sequence[str], names: Sequence[str], chunks: Sequence[Chunk]) -> list[tuple[Chunk, int]]:
+    """The chunk and the start of each section, those with the most terms first; each counts by how few hold it. Terms
+    that follow each other in the query and in the heading count more, and so does one of the names in it."""
     found: list[tuple[Chunk, int, list[set[str]], float]] = []
+    stems = [_STEM_END.sub("", term) for term in terms]
+    pairs = set(pairwise(stems))
+    named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names)) or '(?!)'})(?!\w)")
     for rank, chunk in enumerate(chunks):
         text = chunk.content[:MOST_JUDGED]
         held = _places(text, terms)
@@ -302,6 +314,8 @@ def _ranked_sections(terms: Sequence[str], chunks: Sequence[Chunk]) -> list[tupl
             seen = max(end, min(stop, start + SEEN_CHARS))
             score = CODE_GAIN * ("```" in text[start:seen]) + BEST_GAIN / (rank + 1)
             score -= MIDDLE_LOSS * (not end and chunk.ordinal > 0)
+            score += bool(named.search(text, start, end))
+            score += PAIR_GAIN * len(pairs.intersection(pairwise(word for at, word in held if start <= at < end)))
             words = [{word for at, word in held if start <= at < until} for until in (seen, end)]
             found.append((chunk, start, words, score))
     counts = Counter(word for _, _, (words, _), _ in found for word in words)
@@ -379,10 +393,12 @@ def _cut_to_share(one: _Candidate, terms: Sequence[str], share: int) -> str:
         return text
     room = share * estimate_tokens(text) // cost - 1
     own = without_links(one.chunk.content[one.start or 0 :])
-    is_whole = text.startswith(own) and estimate_tokens(own) <= room  # without the text after it
+    if not text.startswith(own) and estimate_tokens(own) <= room:  # without the text before it
+        return own
+    is_mostly_whole = text.startswith(own) and estimate_tokens(own) <= MOSTLY * room  # without the text after it
     return (
         excerpt(text, (), room)
-        if is_whole or (one.names and one.start is not None)
+        if is_mostly_whole or (one.names and one.start is not None)
         else excerpt(text, terms, room, one.names)
     )
 
