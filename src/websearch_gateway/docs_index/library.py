@@ -100,7 +100,13 @@ class DocsLibrary:
         """
         url = source_url(source)
         if "base_url" in changes:
-            changes["base_url"] = self._checked_base(changes["base_url"], url)
+            if url.startswith(("http://", "https://")) and not is_archive(urlsplit(url).path):
+                raise SearchValidationError(
+                    "A base URL is for a folder or an archive: a website has its own addresses."
+                )
+            changes["base_url"] = checked_base(changes["base_url"])
+            if not self.is_open(changes["base_url"]):
+                raise ForbiddenUrlError("The operator of this gateway does not allow the domain of the base URL.")
         name = checked_name(name or default_name(url), "name")
         label = checked_name(label or DEFAULT_LABEL, "version")
         known = next((v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None)
@@ -250,14 +256,6 @@ class DocsLibrary:
         named = [version for version in await self.store.versions() if version.name == package.name]
         is_free = all(_site_of(version.url) == _site_of(url) for version in named)
         return package.name if is_free else f"{package.ecosystem}:{package.name}"
-
-    def _checked_base(self, base: str, url: str) -> str:
-        if url.startswith(("http://", "https://")) and not is_archive(urlsplit(url).path):
-            raise SearchValidationError("A base URL is for a folder or an archive: a website has its own addresses.")
-        base = checked_base(base)
-        if not self.is_open(base):
-            raise ForbiddenUrlError("The operator of this gateway does not allow the domain of the base URL.")
-        return base
 
     async def discard_refused(self, version: SiteVersion) -> None:
         """Remove a version whose crawl failed before it had a page, so that a refused `add` leaves nothing behind."""

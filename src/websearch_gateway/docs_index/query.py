@@ -76,7 +76,8 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
     symbols: dict[str, None] = {}
     bare = _QUOTED.sub(" ", rest)
     for pattern in (_SPECIAL_NAME, _OPTION, _QUALIFIED):
-        bare = pattern.sub(lambda match: _collect_symbol(match, symbols), bare)
+        symbols.update((match[match.lastindex or 0], None) for match in pattern.finditer(bare))
+        bare = pattern.sub(" ", bare)
     symbols.update(dict.fromkeys(_CALL.findall(bare)))
     words = _WORD.findall(bare)[:MOST_WORDS]
     symbols.update(dict.fromkeys(word for word in words if _COMPOUND.search(word)))
@@ -93,11 +94,6 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
         version=version,
         is_names=bool(symbols) and not quoted and all(word in symbols for word in content),
     )
-
-
-def _collect_symbol(match: re.Match[str], symbols: dict[str, None]) -> str:
-    symbols[match[match.lastindex or 0]] = None
-    return " "
 
 
 def _version(text: str, labels: Collection[str]) -> tuple[str | None, str]:
@@ -297,10 +293,6 @@ def rank_pages(
     for rank, chunk_id in enumerate(fused):
         chunks[places[chunk_id]].append(chunk_id)
         scores[places[chunk_id]] += 1 / (rank + PAGE_OFFSET)
-    names = (*query.certain, *query.whole)
-    sure = [
-        one for one in definitions if query.is_names or one.exact or any(_is_in(name, (one.name,)) for name in names)
-    ]
     news = {id_ for id_, page in facts.items() if is_news(page.path, page.title)}
     unasked = set() if asks_for_news(query.text) else news
     gains = {} if query.is_names else _gains(query, facts)
@@ -314,7 +306,9 @@ def rank_pages(
             * gains.get(place[0], 1)
             * (NEWS_SHARE if place[0] in unasked else 1),
             relevance=min(1.0, fused[found[0]] / best),
-            defined=tuple(one for one in sure if (one.page_id, one.version_id) == place),
+            defined=tuple(
+                one for one in definitions if (one.page_id, one.version_id) == place and _is_sure(query, one)
+            ),
         )
         for place, found in chunks.items()
     ]
@@ -367,6 +361,12 @@ def is_asked_for(query: Query, match: SymbolMatch) -> bool:
         match.name == name or (len(name) > 1 and not name.startswith("-") and _ends_with(folded, name.casefold()))
         for name in (*query.symbols, *query.whole)
     )
+
+
+def _is_sure(query: Query, match: SymbolMatch) -> bool:
+    """Whether the name in the query is no plain word."""
+    names = (*query.certain, *query.whole)
+    return query.is_names or match.exact or any(_is_in(name, (match.name,)) for name in names)
 
 
 def _ends_with(name: str, ending: str) -> bool:

@@ -176,7 +176,7 @@ class Ranker:
         place = {version.id: rank for rank, version in enumerate(newest_first(versions))}
         alike = _most_alike(versions)
         first = _pages(db, query, near, list(by_id), CANDIDATES * alike)[: (limit + SPARE) * alike]
-        best = [_best_chunk(query, page) for page in first]
+        best = [match.chunk_id if (match := best_definition(query, page)) else page.chunk_ids[0] for page in first]
         chunks = {chunk.id: chunk for chunk in load_chunks(db, best, with_text=False)}
         groups: dict[tuple[str, str], list[_Shown]] = {}
         for page, id_ in zip(first, best, strict=True):
@@ -249,19 +249,14 @@ def _instead(db: Database, words: Sequence[str]) -> dict[str, str]:
 def _pages(
     db: Database, query: Query, near: Sequence[ScoredChunk], versions: Sequence[int], most: int
 ) -> list[RankedPage]:
-    matched = _by_text(db, query, versions, most)
+    matched = db.search_text(TextQuery(query.phrases), versions, most)
+    if len(matched) < ENOUGH and len(query.phrases) > 1:
+        known = {one.chunk_id for one in matched}
+        with_some = db.search_text(TextQuery(query.phrases, any=True), versions, most)
+        matched += [one for one in with_some if one.chunk_id not in known]
     defined = find_symbols(db, (*query.symbols, *query.whole), versions, MOST_SYMBOLS)
     found = {one.page_id for one in (*matched, *near)} | {one.page_id for one in defined}
     return rank_pages(query, matched, near, defined, page_facts(db, sorted(found)))
-
-
-def _by_text(db: Database, query: Query, versions: Sequence[int], most: int) -> list[ScoredChunk]:
-    with_all = db.search_text(TextQuery(query.phrases), versions, most)
-    if len(with_all) >= ENOUGH or len(query.phrases) < 2:
-        return with_all
-    with_some = db.search_text(TextQuery(query.phrases, any=True), versions, most)
-    known = {one.chunk_id for one in with_all}
-    return [*with_all, *(one for one in with_some if one.chunk_id not in known)]
 
 
 _Shown = tuple[RankedPage, Chunk, int | None]
@@ -418,12 +413,6 @@ def _most_alike(versions: Sequence[SiteVersion]) -> int:
     return min(MOST_VERSIONS, max(Counter(version.name for version in versions).values(), default=1))
 
 
-def _best_chunk(query: Query, page: RankedPage) -> int:
-    """The id of the chunk that defines a name in the query, else of the best chunk."""
-    match = best_definition(query, page)
-    return match.chunk_id if match else page.chunk_ids[0]
-
-
 def _candidate(group: Sequence[_Shown], versions: Sequence[SiteVersion], relevance: float) -> _Candidate:
     """The first of several versions of a page, and the links to the others."""
     page, chunk, start = group[0]
@@ -432,7 +421,7 @@ def _candidate(group: Sequence[_Shown], versions: Sequence[SiteVersion], relevan
     anchor = next((match.anchor for match in defined if match.anchor), "") or next(before, "")
     hit = DocsHit(
         content=chunk.content,
-        url=_with_anchor(chunk.url, anchor) if anchor else chunk.url,
+        url=f"{urldefrag(chunk.url).url}#{quote(anchor, safe=_FRAGMENT)}" if anchor else chunk.url,
         page_title=chunk.page_title,
         heading_path=chunk.heading_path,
         site_name=versions[0].name,
@@ -456,11 +445,6 @@ _DEFINITION_LEVEL = 7
 LEAST_WEIGHT = 0.1
 _FORMAT = re.compile(r"(?:(?:^|(?<=/))index)?(?:\.(?:html?|md|mdx|rst|txt))*$")
 _FRAGMENT = "!$&'()*+,;=:@/?-._~"  # RFC 3986, section 3.5
-
-
-def _with_anchor(url: str, anchor: str) -> str:
-    bare = urldefrag(url).url
-    return f"{bare}#{quote(anchor, safe=_FRAGMENT)}" if anchor else bare
 
 
 def _json_tokens(value: object) -> int:

@@ -286,15 +286,10 @@ def index_row(title: str, headings: tuple[str, ...], content: str) -> tuple[str,
         return " "
 
     text = without_targets(_CODE.sub(take, content) if "`" in content or "~~~" in content else content)
-    parts = " ".join(part for name in _compounds(f"{' '.join(headings)} {content}") for part in _PART.findall(name))
+    words = dict.fromkeys(_RUN.findall(f"{' '.join(headings)} {content}"))
+    names = (word for word in words if len(word) in _COMPOUND_CHARS and _HUMP.search(word))
+    parts = " ".join(part for name in names for part in _PART.findall(name))
     return split_cjk(title), split_cjk(" ".join(headings)), parts, split_cjk(" ".join(code)), split_cjk(text)
-
-
-def _compounds(text: str) -> Iterator[str]:
-    """The camelCase words of a text, each once, in order."""
-    for word in dict.fromkeys(_RUN.findall(text)):
-        if len(word) in _COMPOUND_CHARS and _HUMP.search(word):
-            yield word
 
 
 def without_targets(markdown: str) -> str:

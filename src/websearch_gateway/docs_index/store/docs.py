@@ -611,11 +611,6 @@ def _drafts(db: Database, page_id: int) -> tuple[ChunkDraft, ...]:
     )
 
 
-def _links(db: Database, packed: bytes | None) -> tuple[str, ...]:
-    query = "SELECT url FROM urls WHERE id IN ({}) ORDER BY id"
-    return tuple(row[0] for row in in_parts(db, query, unpack_ids(packed)))
-
-
 def _vectors(db: Database, page_id: int, embedder: str) -> Vectors | None:
     query = "SELECT dimensions, data FROM vectors WHERE page_id = ? AND embedder = ?"
     row = db.execute(query, (page_id, embedder)).fetchone()
@@ -652,8 +647,9 @@ class Copies(Transacted):
                 last_modified=last_modified,
                 body_hash=body_hash or "",
             )
-            page = StoredPage(address, draft, _links(db, links), fetched_at, _vectors(db, id_, self._embedder))
-            found.append((id_, page))
+            linked = in_parts(db, "SELECT url FROM urls WHERE id IN ({}) ORDER BY id", unpack_ids(links))
+            vectors = _vectors(db, id_, self._embedder)
+            found.append((id_, StoredPage(address, draft, tuple(row[0] for row in linked), fetched_at, vectors)))
         return found
 
     async def put_pages(self, version_id: int, pages: Sequence[StoredPage]) -> None:

@@ -15,7 +15,6 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from websearch_gateway.docs_index.models import (
     Chunk,
-    ChunkDraft,
     PageDraft,
     PageFacts,
     ScoredChunk,
@@ -104,12 +103,6 @@ class StoredVectors(NamedTuple):
 _VECTORS = "SELECT id, page_id, version_id, chunk_ids, data FROM vectors"
 
 
-def count_vectors(db: Database, embedder: str, dimensions: int) -> int:
-    """The number of pages with vectors of this embedder."""
-    query = "SELECT count(*) FROM vectors WHERE embedder = ? AND dimensions = ?"
-    return int(db.execute(query, (embedder, dimensions)).fetchone()[0])
-
-
 def vectors_after(db: Database, embedder: str, dimensions: int, after: int) -> Iterator[StoredVectors]:
     """The rows written after the row `after`, in order."""
     query = f"{_VECTORS} WHERE id > ? AND embedder = ? AND dimensions = ? ORDER BY id"
@@ -166,13 +159,8 @@ def split_headings(stored: str) -> tuple[str, ...]:
     return tuple(stored.split(HEADING_SEPARATOR)) if stored else ()
 
 
-def joined_anchors(chunk: ChunkDraft) -> str:
-    """The anchors of a chunk as stored: its own, then `OFFSET:NAME` for each inner one. No id contains a blank."""
-    return " ".join((chunk.anchor, *(f"{offset}:{name}" for offset, name in chunk.inner)))
-
-
 def split_anchors(stored: str) -> tuple[str, tuple[tuple[int, str], ...]]:
-    """The anchor and the inner anchors of a stored chunk."""
+    """The anchor and the inner anchors of a stored chunk: its own, then `OFFSET:NAME` for each inner one."""
     anchor, *inner = stored.split(" ")
     parts = (one.partition(":") for one in inner)
     return anchor, tuple((int(offset), name) for offset, _, name in parts)
@@ -274,7 +262,8 @@ def _put_chunks(
     new: list[IndexRow] = []
     rows = zip(page.sections, page.draft.chunks, page.rows, strict=True)
     for ordinal, (section, chunk, row) in enumerate(rows):
-        place = (ordinal, chunk.start, chunk.stop, joined_anchors(chunk))
+        anchors = " ".join((chunk.anchor, *(f"{offset}:{name}" for offset, name in chunk.inner)))  # no id has a blank
+        place = (ordinal, chunk.start, chunk.stop, anchors)
         if (known := old.get(section)) is None:
             headings = HEADING_SEPARATOR.join(chunk.heading_path)
             values = (version_id, page_id, section, *place, headings, chunk.before, chunk.after)
@@ -343,7 +332,8 @@ def linked_names(db: Database, version_id: int) -> list[tuple[int, int, int, str
     pairs = 0
     for _, url, body in rows:
         text = load_body(db, body)
-        for name, target in {(m[2], urljoin(url, m[4])) for m in _LINKED_NAME.finditer(text) if _is_name(m)}:
+        names = (m for m in _LINKED_NAME.finditer(text) if m[1] or m[3] or _COMPOUND.search(m[2]))
+        for name, target in {(m[2], urljoin(url, m[4])) for m in names}:
             if pairs < MOST_PAIRS and not target.startswith(f"{url}#"):
                 address, fragment = urldefrag(target)
                 place = pages.get(address.removesuffix("index.html"), 0), unquote(fragment)
@@ -364,10 +354,6 @@ def linked_names(db: Database, version_id: int) -> list[tuple[int, int, int, str
         if ordinal is not None:  # the page has no such place: its text leads to the section more surely
             found.append((version_id, page_id, ordinal, name, last_part(name), "link", anchor))
     return found
-
-
-def _is_name(match: re.Match[str]) -> bool:
-    return bool(match[1] or match[3] or _COMPOUND.search(match[2]))
 
 
 def _places(db: Database, version_id: int) -> dict[tuple[int, str], int]:

@@ -346,7 +346,6 @@ class MemoryVectors(NearIndex):
         self._file = file
         self._embedder = embedder
         self._table: VectorTable | None = None
-        self._dimensions = 0
         self._loaded = 0
         self._data_version = -1
 
@@ -358,16 +357,19 @@ class MemoryVectors(NearIndex):
     def _followed(self, db: Database, dimensions: int) -> VectorTable:
         """The up-to-date table in memory; rebuilt after many pages were removed."""
         ((data_version,),) = db.execute("PRAGMA data_version")
-        if self._table is not None and self._dimensions == dimensions and self._data_version == data_version:
-            return self._table
-        count = pages.count_vectors(db, self._embedder, dimensions)
-        if self._table is None or self._dimensions != dimensions or self._table.pages > 1.1 * count + 100:
-            self._table, self._dimensions, self._loaded = VectorTable(dimensions), dimensions, 0
+        table = self._table if self._table is not None and self._table.dimensions == dimensions else None
+        if table is not None and self._data_version == data_version:
+            return table
+        counted = "SELECT count(*) FROM vectors WHERE embedder = ? AND dimensions = ?"
+        ((count,),) = db.execute(counted, (self._embedder, dimensions))
+        if table is None or len(table.pages) > 1.1 * count + 100:
+            table, self._loaded = VectorTable(dimensions), 0
+            self._table = table
         for row in pages.vectors_after(db, self._embedder, dimensions, self._loaded):
             self._loaded = row.id
-            self._table.put(row.page_id, row.version_id, row.chunk_ids, row.data)
+            table.put(row.page_id, row.version_id, row.chunk_ids, row.data)
         self._data_version = data_version  # last, so that the next search completes a read that failed
-        return self._table
+        return table
 
 
 BLOCK_ROWS = 1_024
@@ -407,30 +409,32 @@ class Snapshot(NamedTuple):
 
 
 class VectorTable:
-    """Vectors of `dimensions` numbers by chunk. Not thread-safe."""
+    """Vectors of `dimensions` numbers by chunk; `pages` are the ids of those that have some. Not thread-safe."""
 
     def __init__(self, dimensions: int) -> None:
         import numpy as np
 
-        self._dimensions = dimensions
+        self.dimensions = dimensions
+        self.pages: set[int] = set()
         self._rows = 0
         self._numbers: NDArray[np.int8] = np.empty((0, dimensions), np.int8)
         self._scales: NDArray[np.float32] = np.empty(0, np.float32)
         self._owners: NDArray[np.int64] = np.empty((0, 3), np.int64)  # chunk, page, version
-        self._pages: set[int] = set()
-
-    @property
-    def pages(self) -> int:
-        """The number of pages with vectors."""
-        return len(self._pages)
 
     def put(self, page_id: int, version_id: int, chunk_ids: NDArray[np.int64], data: bytes) -> None:
         """Add the packed vectors of a page, in place of its old ones."""
-        scales, numbers = unpack_vectors(data, self._dimensions)
-        if page_id in self._pages:
+        import numpy as np
+
+        scales, numbers = unpack_vectors(data, self.dimensions)
+        if page_id in self.pages:
             self._owners[: self._rows][self._owners[: self._rows, 1] == page_id, 2] = _DEAD
-        self._pages.add(page_id)
-        self._reserve(self._rows + len(scales))
+        self.pages.add(page_id)
+        rows, capacity = self._rows + len(scales), len(self._scales)
+        if rows > capacity:
+            more = max(rows, capacity + capacity // 2, BLOCK_ROWS) - capacity
+            self._numbers = np.concatenate([self._numbers, np.empty((more, self.dimensions), np.int8)])
+            self._scales = np.concatenate([self._scales, np.empty(more, np.float32)])
+            self._owners = np.concatenate([self._owners, np.empty((more, 3), np.int64)])
         place = slice(self._rows, self._rows + len(scales))
         self._numbers[place], self._scales[place] = numbers, scales
         self._owners[place, 0], self._owners[place, 1], self._owners[place, 2] = chunk_ids, page_id, version_id
@@ -439,13 +443,3 @@ class VectorTable:
     def snapshot(self) -> Snapshot:
         """The rows as they are now, without a copy; another thread may read them while the table changes."""
         return Snapshot(self._numbers[: self._rows], self._scales[: self._rows], self._owners[: self._rows])
-
-    def _reserve(self, rows: int) -> None:
-        import numpy as np
-
-        if rows <= (capacity := len(self._scales)):
-            return
-        more = max(rows, capacity + capacity // 2, BLOCK_ROWS) - capacity
-        self._numbers = np.concatenate([self._numbers, np.empty((more, self._dimensions), np.int8)])
-        self._scales = np.concatenate([self._scales, np.empty(more, np.float32)])
-        self._owners = np.concatenate([self._owners, np.empty((more, 3), np.int64)])
