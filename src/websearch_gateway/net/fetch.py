@@ -31,7 +31,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     Unavailable,
 )
-from websearch_gateway.models import UNLIMITED, Deadline
+from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import (
     DIRECT,
     HEADER_BYTES,
@@ -187,6 +187,25 @@ def user_agent(contact: str | None) -> str:
     return f"{PRODUCT}/{__version__} (+{contact})" if contact else USER_AGENT
 
 
+async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
+    return b"".join([piece async for piece in _body(response, headers, max_bytes, MAX_PIECES)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a fetch wants. The `extra` headers are never sent to another origin; `read` makes the body of the reply."""
+
+    url: str
+    own: Mapping[str, str]
+    extra: Mapping[str, str]
+    max_bytes: int
+    deadline: Deadline
+    body: bytes | None = None
+    follow: bool = True
+    sending: Sending | None = None
+    read: Read = _read
+
+
 class Fetcher:
     """Fetches pages. One instance serves the whole process, from one event loop; close it with `aclose`.
 
@@ -255,106 +274,75 @@ class Fetcher:
             SearchTimeoutError: the deadline passed.
             SearchFetchError: any other failure; `details["status"]` is the HTTP status if that is the reason.
         """
-        target = self._policy.check_url(url)
-        own = {**self._own_headers, "accept": accept}
-        sent = json_text.dumps(json).encode() if json is not None else None
-        try:
-            async with asyncio.timeout(deadline.remaining()):
-                if sent is not None:
-                    return await self._post(url, target, {**own, **(headers or {})}, max_bytes, sent)
-                if follow:
-                    return await self._follow(url, target, own, headers or {}, max_bytes, deadline, sending)
-                every = {**own, **(headers or {})}
-                reply = await self._exchange(url, target, every, max_bytes, deadline, sending=sending)
-                if isinstance(reply, Fetched):
-                    return reply
-                raise SearchFetchError(f"{target.host} redirects elsewhere.", details={"location": reply.url})
-        except TimeoutError:
-            raise SearchTimeoutError(f"{target.host} did not deliver the page in time.") from None
+        body = json_text.dumps(json).encode() if json is not None else None
+        asked = _Asked(url, {"accept": accept}, headers or {}, max_bytes, deadline, body, follow, sending)
+        return await self._fetched(asked, "page")
 
     async def download(self, url: str, path: Path, deadline: Deadline, *, max_bytes: int) -> None:
         """GET `url`, follow redirects, and write the body into the file `path`. Raises what `fetch` raises."""
-        target = self._policy.check_url(url)
-        own = {**self._own_headers, "accept": "*/*"}
+        await self._fetched(_Asked(url, {"accept": "*/*"}, {}, max_bytes, deadline, read=partial(_save, path)), "file")
+
+    async def _fetched(self, asked: _Asked, kind: str) -> Fetched:
+        target = self._policy.check_url(asked.url)
+        own, extra = {**self._own_headers, **asked.own}, asked.extra
+        if asked.body is not None:
+            extra = {**extra, "content-type": "application/json", "content-length": str(len(asked.body))}
+        first = target.host
         try:
-            async with asyncio.timeout(deadline.remaining()):
-                await self._follow(url, target, own, {}, max_bytes, deadline, None, partial(_save, path))
+            async with asyncio.timeout(asked.deadline.remaining()):
+                for _ in range(MAX_REDIRECTS + 1):
+                    reply = await self._exchange(asked, target, {**own, **extra})
+                    if isinstance(reply, Fetched):
+                        return reply
+                    if asked.body is not None:
+                        message = f"{first} redirects a request that may not be sent to another address."
+                        raise SearchFetchError(message)
+                    if not asked.follow:
+                        raise SearchFetchError(f"{first} redirects elsewhere.", details={"location": reply.url})
+                    if (reply.scheme, reply.netloc) != (target.scheme, target.netloc):
+                        extra = {}
+                    target = reply
+                raise SearchFetchError(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
         except TimeoutError:
-            raise SearchTimeoutError(f"{target.host} did not deliver the file in time.") from None
+            raise SearchTimeoutError(f"{first} did not deliver the {kind} in time.") from None
 
-    async def _follow(
-        self,
-        url: str,
-        target: Target,
-        own: Mapping[str, str],
-        extra: Mapping[str, str],
-        max_bytes: int,
-        deadline: Deadline,
-        sending: Sending | None,
-        read: Read | None = None,
-    ) -> Fetched:
-        for _ in range(MAX_REDIRECTS + 1):
-            sent = {**own, **extra}
-            reply = await self._exchange(url, target, sent, max_bytes, deadline, sending=sending, read=read)
-            if isinstance(reply, Fetched):
-                return reply
-            if (reply.scheme, reply.netloc) != (target.scheme, target.netloc):
-                extra = {}
-            target = reply
-        raise SearchFetchError(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
-
-    async def _post(self, url: str, target: Target, headers: Mapping[str, str], max_bytes: int, body: bytes) -> Fetched:
-        framing = {"content-type": "application/json", "content-length": str(len(body))}
-        reply = await self._exchange(url, target, {**headers, **framing}, max_bytes, UNLIMITED, body)
-        if isinstance(reply, Target):
-            raise SearchFetchError(f"{target.host} redirects a request that may not be sent to another address.")
-        return reply
-
-    async def _exchange(
-        self,
-        url: str,
-        target: Target,
-        sent: Mapping[str, str],
-        max_bytes: int,
-        deadline: Deadline,
-        body: bytes | None = None,
-        *,
-        sending: Sending | None = None,
-        read: Read | None = None,
-    ) -> Fetched | Target:
-        """The reply of `target` to a GET, or to a POST of `body`; or the target of its redirect.
-
-        `read` gives the body of the reply instead of the body that arrives.
-        """
-        method = "GET" if body is None else "POST"
+    async def _exchange(self, asked: _Asked, target: Target, sent: Mapping[str, str]) -> Fetched | Target:
+        """The reply of `target` to a GET, or to a POST of a body; or the target of its redirect."""
+        method = "GET" if asked.body is None else "POST"
         with mapped_page_errors(target.host):
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
             pool = await self._pools.pool_for(target)
-            hooks = {"trace": partial(_tell, sending)} if sending else {}
+            hooks = {"trace": partial(_tell, asked.sending)} if asked.sending else {}
             address = httpcore2.URL(
                 scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode()
             )
-            async with pool.stream(method, address, headers=wire, content=body, extensions=hooks) as response:
+            async with pool.stream(method, address, headers=wire, content=asked.body, extensions=hooks) as response:
                 headers = _decoded(response.headers)
                 if response.status in _REDIRECTS and "location" in headers:
-                    return await self._redirected(target, headers["location"], deadline)
+                    # A POST follows no redirect, so the caller's check need not know of it.
+                    check = asked.deadline.check_redirect if asked.body is None else None
+                    return await self._redirected(target, headers["location"], check)
                 # Only the host: a path or query may contain a secret.
                 _log.debug("fetch %s: status %d", target.host, response.status)
                 _check_status(target.host, response.status, headers, sent)
-                content = await (read or _read)(response, headers, max_bytes)
+                content = await asked.read(response, headers, asked.max_bytes)
         declared = headers.get("content-type", "")
         kind = _TYPE.match(declared)
         charset = charset_of(content, declared)
-        return Fetched(url, target.url, response.status, headers, content, kind[1].lower() if kind else "", charset)
+        return Fetched(
+            asked.url, target.url, response.status, headers, content, kind[1].lower() if kind else "", charset
+        )
 
-    async def _redirected(self, target: Target, location: str, deadline: Deadline) -> Target:
+    async def _redirected(
+        self, target: Target, location: str, check: Callable[[str], Awaitable[None]] | None
+    ) -> Target:
         try:
             url = urljoin(target.url, location)
         except ValueError:
             raise SearchFetchError(f"{target.host} redirects to a malformed address.") from None
         checked = self._policy.check_url(url)
-        if deadline.check_redirect is not None:
-            await deadline.check_redirect(url)
+        if check is not None:
+            await check(url)
         return checked
 
 
@@ -364,10 +352,6 @@ async def _tell(sending: Sending, event: str, _: object) -> None:
         await sending.sending()
     elif event.endswith("send_request_headers.complete"):
         await sending.sent()
-
-
-async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
-    return b"".join([piece async for piece in _body(response, headers, max_bytes, MAX_PIECES)])
 
 
 async def _save(path: Path, response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:

@@ -117,15 +117,21 @@ def covers(target: str, path: str) -> bool:
 
 
 class Board:
-    """The pending faults and the recorded calls, shared by the server's thread and the test's."""
+    """The pending faults and the recorded calls. All methods may be called from any thread."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._faults: list[tuple[Fault, Iterator[int] | None]] = []
         self._calls: list[Call] = []
 
-    def add(self, fault: Fault) -> None:
-        """Add a fault. If several match a request, the oldest applies."""
+    def fault(self, target: str, kind: str, **options: Any) -> None:
+        """Add a fault of `kind` for `target` (see `Fault` for targets, kinds and options). If several match a request,
+        the oldest applies.
+
+        Raises:
+            ValueError, TypeError: the target has no such kind, or the kind no such option.
+        """
+        fault = Fault(target, kind, **options)
         with self._changed:
             self._faults.append((fault, iter(range(fault.times)) if fault.times is not None else None))
 
@@ -138,6 +144,11 @@ class Board:
         """Forget the calls so far."""
         with self._changed:
             self._calls.clear()
+
+    def reset(self) -> None:
+        """Remove all faults and recorded calls."""
+        self.clear_faults()
+        self.clear_calls()
 
     def record(self, call: Call) -> Fault | None:
         """Record a call. Returns its fault, if any."""
@@ -158,20 +169,36 @@ class Board:
             call.cancelled = True
             self._changed.notify_all()
 
-    def calls(self, target: str = "") -> tuple[Call, ...]:
-        """The calls at or below a target, oldest first; all of them for the empty target."""
+    def seen(self, target: str = "") -> tuple[Call, ...]:
+        """The requests that arrived at or below a target, oldest first; all of them for the empty target."""
         with self._changed:
             return tuple(call for call in self._calls if not target or covers(target, call.path))
 
-    def wait(self, target: str, *, calls: int, cancelled: int, within: float) -> bool:
-        """Block until that many calls have arrived and that many were cancelled; False after `within` seconds."""
+    def calls(self, target: str) -> int:
+        """The number of requests that arrived at or below a target."""
+        return len(self.seen(target))
+
+    def cancelled(self, target: str) -> int:
+        """The number of them whose client disconnected before the end of the reply. Known a moment after it did."""
+        return sum(call.cancelled for call in self.seen(target))
+
+    async def wait_for(self, target: str, *, calls: int = 0, cancelled: int = 0, within: float = 100.0) -> None:
+        """Wait until `calls(target)` and `cancelled(target)` reach these numbers.
+
+        Raises:
+            TimeoutError: they are not, after `within` seconds.
+        """
 
         def reached() -> bool:
-            seen = [call for call in self._calls if covers(target, call.path)]
-            return len(seen) >= calls and sum(call.cancelled for call in seen) >= cancelled
+            return self.calls(target) >= calls and self.cancelled(target) >= cancelled
 
-        with self._changed:
-            return self._changed.wait_for(reached, within)
+        def wait() -> bool:
+            with self._changed:
+                return self._changed.wait_for(reached, within)
+
+        if not await asyncio.to_thread(wait):
+            seen = f"{self.calls(target)} calls, {self.cancelled(target)} cancelled"
+            raise TimeoutError(f"{target} saw {seen} after {within:g} s")
 
 
 OPENAI_KEY = "sandbox-openai-key"
@@ -270,81 +297,39 @@ async def serving(host: str, port: int) -> AsyncIterator[str]:
         yield url
 
 
-class Sandbox:
+class Sandbox(Board):
     """A running sandbox, as a context manager of either kind::
 
         async with Sandbox() as sandbox:
             settings = Settings(**sandbox.flags())
             sandbox.fault("openai", "status", status=503)
 
-    It lives in a thread with its own event loop, so synchronous code and blocked loops can talk to it too. All methods
-    may be called from any thread.
+    It lives in a thread with its own event loop, so synchronous code and blocked loops can talk to it too.
 
     Args:
         port: 0 for any free one.
         clock: gives the current time in UTC, for freshness filters and the dates of pages.
+
+    Attributes:
+        url: its address, `http://127.0.0.1:PORT`.
     """
 
     def __init__(self, port: int = 0, clock: Callable[[], datetime] | None = None) -> None:
+        super().__init__()
         self._port = port
         self._clock = clock
-        self._board = Board()
-        self._url = ""
+        self.url = ""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._thread: threading.Thread | None = None
 
-    @property
-    def url(self) -> str:
-        """Its address, `http://127.0.0.1:PORT`."""
-        return self._url
-
     def environment(self) -> dict[str, str]:
         """The settings, by their environment names, that point a gateway at this sandbox."""
-        return environment(self._url)
+        return environment(self.url)
 
     def flags(self) -> dict[str, str]:
         """The same settings as keyword arguments of `Settings` and `load_settings`."""
         return {name.lower(): value for name, value in self.environment().items()}
-
-    def fault(self, target: str, kind: str, **options: Any) -> None:
-        """Add a fault of `kind` for `target` (see `Fault` for targets, kinds and options).
-
-        Raises:
-            ValueError, TypeError: the target has no such kind, or the kind no such option.
-        """
-        self._board.add(Fault(target, kind, **options))
-
-    def clear_faults(self) -> None:
-        """Remove all faults."""
-        self._board.clear_faults()
-
-    def reset(self) -> None:
-        """Remove all faults and recorded calls."""
-        self._board.clear_faults()
-        self._board.clear_calls()
-
-    def seen(self, target: str) -> tuple[Call, ...]:
-        """The requests that arrived at or below a target, oldest first."""
-        return self._board.calls(target)
-
-    def calls(self, target: str) -> int:
-        """The number of requests that arrived at or below a target."""
-        return len(self.seen(target))
-
-    def cancelled(self, target: str) -> int:
-        """The number of them whose client disconnected before the end of the reply. Known a moment after it did."""
-        return sum(call.cancelled for call in self.seen(target))
-
-    async def wait_for(self, target: str, *, calls: int = 0, cancelled: int = 0, within: float = 100.0) -> None:
-        """Wait until `calls(target)` and `cancelled(target)` reach these numbers.
-
-        Raises:
-            TimeoutError: they are not, after `within` seconds.
-        """
-        if not await asyncio.to_thread(self._board.wait, target, calls=calls, cancelled=cancelled, within=within):
-            seen = f"{self.calls(target)} calls, {self.cancelled(target)} cancelled"
-            raise TimeoutError(f"{target} saw {seen} after {within:g} s")
 
     def start(self) -> None:
         """Start and wait until it answers.
@@ -355,7 +340,7 @@ class Sandbox:
         ready: Future[str] = Future()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run(ready)), name="sandbox", daemon=True)
         self._thread.start()
-        self._url = ready.result()
+        self.url = ready.result()
 
     def stop(self) -> None:
         """Close every connection and wait until the thread has ended."""
@@ -369,7 +354,7 @@ class Sandbox:
         from websearch_gateway.sandbox.app import create_app
 
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        app = create_app(self._board, self._clock) if self._clock else create_app(self._board)
+        app = create_app(self, self._clock) if self._clock else create_app(self)
         try:
             async with _listening(app, "127.0.0.1", self._port) as url:
                 ready.set_result(url)

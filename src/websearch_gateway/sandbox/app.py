@@ -72,7 +72,7 @@ def control_routes(board: Board) -> list[BaseRoute]:
     async def add(request: Request) -> Response:
         options = await json_object(request, VendorRefusal(400, {"error": "Send a JSON object."}))
         try:
-            board.add(Fault(kind=options.pop("fault"), **options))
+            board.fault(kind=options.pop("fault"), **options)
         except (KeyError, TypeError, ValueError) as error:
             return JSONResponse({"error": str(error)}, 400)
         return Response(status_code=204)
@@ -82,7 +82,7 @@ def control_routes(board: Board) -> list[BaseRoute]:
         return Response(status_code=204)
 
     async def count(_: Request) -> JSONResponse:
-        calls = board.calls()
+        calls = board.seen()
         total = Counter(call.path for call in calls)
         cancelled = Counter(call.path for call in calls if call.cancelled)
         return JSONResponse({path: {"calls": total[path], "cancelled": cancelled[path]} for path in sorted(total)})
