@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,14 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
 )
 from websearch_gateway.models import ContentRequest, Deadline, HttpRequest, WebSearchRequest
-from websearch_gateway.net.address import AddressPolicy, Outbound, PinnedBackend, SystemResolver, http_proxy
+from websearch_gateway.net.address import (
+    AddressPolicy,
+    MeteredBackend,
+    Outbound,
+    SystemResolver,
+    http_proxy,
+    pinned_addresses,
+)
 from websearch_gateway.net.client import create_client, send
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.sandbox import Sandbox
@@ -187,6 +195,10 @@ class Names:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
+def pinned(names: Names) -> MeteredBackend:
+    return MeteredBackend(partial(pinned_addresses, AddressPolicy(), names))
+
+
 @pytest.fixture
 def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses to which a socket would have been opened: a test cannot reach public ones."""
@@ -202,7 +214,7 @@ def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 async def test_a_name_that_resolves_differently_later_never_reaches_the_second_address(dialled: list[str]) -> None:
     names = Names([PUBLIC_V4], ["127.0.0.1"])
-    backend = PinnedBackend(AddressPolicy(), names)
+    backend = pinned(names)
     with pytest.raises(httpcore2.ConnectError):
         await backend.connect_tcp("rebind.example.com", 80)
     assert (names.asked, dialled) == (["rebind.example.com"], [PUBLIC_V4])
@@ -213,14 +225,14 @@ async def test_a_name_that_resolves_differently_later_never_reaches_the_second_a
 
 @pytest.mark.parametrize("local", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fe80::1%lo"])
 async def test_one_forbidden_address_among_many_makes_the_name_forbidden(dialled: list[str], local: str) -> None:
-    backend = PinnedBackend(AddressPolicy(), Names([PUBLIC_V4, local]))
+    backend = pinned(Names([PUBLIC_V4, local]))
     with pytest.raises(ForbiddenUrlError):
         await backend.connect_tcp("mixed.example.com", 443)
     assert dialled == []
 
 
 async def test_addresses_are_tried_in_turn_ipv4_first(dialled: list[str]) -> None:
-    backend = PinnedBackend(AddressPolicy(), Names([PUBLIC_V6, PUBLIC_V4, OTHER_PUBLIC_V4]))
+    backend = pinned(Names([PUBLIC_V6, PUBLIC_V4, OTHER_PUBLIC_V4]))
     with pytest.raises(httpcore2.ConnectError):
         await backend.connect_tcp("example.com", 443)
     assert dialled == [PUBLIC_V4, OTHER_PUBLIC_V4, PUBLIC_V6]
@@ -230,7 +242,7 @@ async def test_addresses_are_tried_in_turn_ipv4_first(dialled: list[str]) -> Non
 async def test_the_backend_checks_hosts_and_ports_itself(dialled: list[str], host: str, port: int) -> None:
     names = Names([PUBLIC_V4])
     with pytest.raises(ForbiddenUrlError):
-        await PinnedBackend(AddressPolicy(), names).connect_tcp(host, port)
+        await pinned(names).connect_tcp(host, port)
     assert (names.asked, dialled) == ([], [])
 
 

@@ -15,6 +15,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -373,7 +374,9 @@ class ConnectionPools:
         """
         proxy = self._outbound.proxy_for(target.scheme, target.host, target.port)
         if proxy is not None:
-            await self._check_addresses(target)
+            with suppress(OSError, TimeoutError):  # then only the proxy can resolve it
+                async with asyncio.timeout(LOOKUP_SECONDS):
+                    await checked_addresses(self._policy, self._resolve, target.host, target.port)
         # In a thread, and only on the first fetch: loading the certificates would block the event loop.
         context = self._ssl_context = self._ssl_context or await in_own_thread(self._outbound.ssl_context)
         if proxy not in self._pools:
@@ -383,23 +386,15 @@ class ConnectionPools:
                 max_connections=MAX_CONNECTIONS,
                 max_keepalive_connections=self._kept_connections,
                 keepalive_expiry=KEPT_SECONDS,
-                network_backend=MeteredBackend() if proxy else PinnedBackend(self._policy, self._resolve),
+                network_backend=MeteredBackend(
+                    None if proxy else partial(pinned_addresses, self._policy, self._resolve)
+                ),
             )
         return self._pools[proxy]
 
     async def aclose(self) -> None:
         for pool in self._pools.values():
             await pool.aclose()
-
-    async def _check_addresses(self, target: Target) -> None:
-        """Check the addresses that the target's name resolves to here, if it resolves in time."""
-        try:
-            async with asyncio.timeout(LOOKUP_SECONDS):
-                addresses = await self._resolve(target.host)
-        except (OSError, TimeoutError):
-            return
-        for address in addresses:
-            self._policy.check_address(target.host, target.port, address)
 
 
 def http_proxy(url: str) -> httpcore2.Proxy:
@@ -449,11 +444,43 @@ class SystemResolver:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-class MeteredBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to a proxy that the operator has set. All reads are metered."""
+async def checked_addresses(policy: AddressPolicy, resolve: Resolve, host: str, port: int) -> Sequence[str]:
+    """All addresses of a host. If one of them is forbidden, the whole name is forbidden.
 
-    def __init__(self) -> None:
+    Raises:
+        ForbiddenUrlError: the policy forbids an address.
+        OSError: the name has none.
+    """
+    addresses = await resolve(host)
+    for address in addresses:
+        policy.check_address(host, port, address)
+    return addresses
+
+
+async def pinned_addresses(policy: AddressPolicy, resolve: Resolve, host: str, port: int) -> Sequence[str]:
+    """The checked addresses to dial.
+
+    Raises:
+        ForbiddenUrlError: the policy forbids the host or an address that it resolves to.
+        SearchFetchError: the name does not exist.
+    """
+    policy.check_host(host, port)
+    try:
+        addresses = await checked_addresses(policy, resolve, host, port)
+    except OSError:
+        raise SearchFetchError(f"The host {host} cannot be found.") from None
+    # IPv4 first: without IPv6 connectivity, trying IPv6 first would cost a whole timeout.
+    return sorted(addresses, key=lambda a: ipaddress.ip_address(a).version)[:MAX_ADDRESSES]
+
+
+class MeteredBackend(httpcore2.AsyncNetworkBackend):
+    """Connects to the `addresses` of a host and port, or without them to the proxy that the operator has set. All reads
+    are metered.
+    """
+
+    def __init__(self, addresses: Callable[[str, int], Awaitable[Sequence[str]]] | None) -> None:
         self._sockets = httpcore2.AnyIOBackend()
+        self._addresses = addresses
 
     async def connect_tcp(
         self,
@@ -466,48 +493,18 @@ class MeteredBackend(httpcore2.AsyncNetworkBackend):
         """Dial the addresses of `host:port` until one accepts.
 
         Raises:
-            ForbiddenUrlError, SearchFetchError: as `addresses`.
+            ForbiddenUrlError, SearchFetchError: as `pinned_addresses`.
             httpcore2.ConnectError, httpcore2.ConnectTimeout: no address accepted the connection.
         """
         failure: httpcore2.ConnectError | httpcore2.ConnectTimeout | None = None
         seconds = min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
-        for address in await self.addresses(host, port):
+        for address in await self._addresses(host, port) if self._addresses else [host]:
             try:
                 stream = await self._sockets.connect_tcp(address, port, seconds, local_address, socket_options)
                 return MeteredStream(stream)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
         raise failure or httpcore2.ConnectError("no address")
-
-    async def addresses(self, host: str, port: int) -> Sequence[str]:
-        """The addresses to dial."""
-        return [host]
-
-
-class PinnedBackend(MeteredBackend):
-    """Connects to checked addresses only. If one address of a name is forbidden, the whole name is forbidden."""
-
-    def __init__(self, policy: AddressPolicy, resolve: Resolve) -> None:
-        super().__init__()
-        self._policy = policy
-        self._resolve = resolve
-
-    async def addresses(self, host: str, port: int) -> Sequence[str]:
-        """The checked addresses.
-
-        Raises:
-            ForbiddenUrlError: the policy forbids the host or an address that it resolves to.
-            SearchFetchError: the name does not exist.
-        """
-        self._policy.check_host(host, port)
-        try:
-            addresses = await self._resolve(host)
-        except OSError:
-            raise SearchFetchError(f"The host {host} cannot be found.") from None
-        for address in addresses:
-            self._policy.check_address(host, port, address)
-        # IPv4 first: without IPv6 connectivity, trying IPv6 first would cost a whole timeout.
-        return sorted(addresses, key=lambda a: ipaddress.ip_address(a).version)[:MAX_ADDRESSES]
 
 
 class MeteredStream(httpcore2.AsyncNetworkStream):

@@ -134,18 +134,14 @@ async def send(
                 data=request.form,
             ) as response,
         ):
-            body = await _read(response, upstream, max_bytes)
+            coding = response.headers.get("content-encoding", "")
+            try:
+                body = await read_body(response.aiter_raw(), coding, max_bytes=max_bytes)
+            except BodyTooLarge:
+                raise SearchProviderError(f"The reply of {upstream} is larger than {max_bytes:,} bytes.") from None
+            except BodyCutShort:
+                raise SearchProviderError(f"The reply of {upstream} ended too early.", retryable=True) from None
     return Reply(response.status_code, response.headers, body)
-
-
-async def _read(response: httpx2.Response, upstream: str, max_bytes: int) -> bytes:
-    coding = response.headers.get("content-encoding", "")
-    try:
-        return await read_body(response.aiter_raw(), coding, max_bytes=max_bytes)
-    except BodyTooLarge:
-        raise SearchProviderError(f"The reply of {upstream} is larger than {max_bytes:,} bytes.") from None
-    except BodyCutShort:
-        raise SearchProviderError(f"The reply of {upstream} ended too early.", retryable=True) from None
 
 
 MAX_PAGES = 10

@@ -130,15 +130,12 @@ def _seconds(value: str, now: float) -> float | None:
     try:
         number = float(value)
     except ValueError:
-        return _until(value, now)
-    return number if math.isfinite(number) and number >= 0 else None
-
-
-def _until(date: str, now: float) -> float | None:
-    try:
-        moment = parsedate_to_datetime(date)
-    except ValueError:
-        return None
+        try:
+            moment = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+    else:
+        return number if math.isfinite(number) and number >= 0 else None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, aware.timestamp() - now)
 
