@@ -12,7 +12,7 @@ import functions_framework.aio
 from firebase_functions import https_fn, options, params
 from starlette.requests import Request
 
-from websearch_gateway.entrypoints.cloud_function import Resident, app_for
+from websearch_gateway.entrypoints.http.app import Resident, app_for
 
 SECRETS = [params.SecretParam("OPENAI_API_KEY")]
 """The settings that are keys. Add those of the providers that you use; the deployment asks for their values."""

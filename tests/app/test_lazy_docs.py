@@ -13,8 +13,7 @@ import pytest
 from tests.opening import Open
 from tests.patience import PATIENCE
 from websearch_gateway.app.adapters import LazyDocs, lazy_docs
-from websearch_gateway.docs_index.store import docs as crawls
-from websearch_gateway.docs_index.store import pages as searches
+from websearch_gateway.docs_index.store import docs, pages
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError
 from websearch_gateway.models import LOCAL, no_progress
@@ -39,7 +38,7 @@ def test_a_gateway_without_documentation_does_not_import_its_index() -> None:
 
 async def test_the_searches_of_one_user_do_not_delay_another(gateway: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
-    monkeypatch.setattr(searches, "marks", lambda ids: release.wait(PATIENCE) and "?")
+    monkeypatch.setattr(pages, "marks", lambda ids: release.wait(PATIENCE) and "?")
     async with gateway() as opened:
         WORKING_FOR.set("alice")
         slow = [asyncio.create_task(opened.docs.store.find_page("", [number])) for number in range(20)]
@@ -61,7 +60,7 @@ async def test_a_call_ends_at_its_deadline_and_leaves_no_statement_behind(
     async with gateway(search_deadline_seconds=0.2) as opened:
         await opened.docs.store.versions()
         with monkeypatch.context() as patch:
-            patch.setattr(crawls, "select", lambda db, *_: db.execute(endless).fetchall())
+            patch.setattr(docs, "select", lambda db, *_: db.execute(endless).fetchall())
             with pytest.raises(SearchTimeoutError, match="No answer came"):
                 await row.call(opened, row.parse(given), LOCAL, no_progress)
         assert await opened.docs.store.versions() == []

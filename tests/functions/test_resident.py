@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from tests.patience import PATIENCE
-from websearch_gateway.entrypoints.cloud_function import Resident, app_for
+from websearch_gateway.entrypoints.http.app import Resident, app_for
 from websearch_gateway.errors import SearchNotConfiguredError
 
 

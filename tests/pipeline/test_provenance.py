@@ -191,3 +191,22 @@ async def test_without_the_state_the_process_remembers(
     assert not await refused(provenance, SHOWN, LOCAL)
     assert await refused(provenance, EVIL, LOCAL)
     assert len(caplog.messages) == 1
+
+
+async def test_a_stored_result_is_examined_once_however_old_it_is(state: MemoryState, workers: Workers) -> None:
+    stored: list[str] = []
+
+    async def counts(key: str, *more: object) -> None:
+        stored.append(key)
+        await put(key, *more)  # type: ignore[arg-type]
+
+    provenance, put = made(state, workers), state.put
+    state.put = counts  # type: ignore[method-assign, assignment]
+    for text in ("short", "long" * 3_000):  # a long one is not held
+        stored.clear()
+        answer = SearchResponse(text=f"{text} {SHOWN}")
+        for age in range(5):
+            await provenance.remember(answer.model_copy(update={"age_seconds": age / 10}), ADA)
+        assert len(stored) == 1
+        await provenance.remember(answer, BOB)
+        assert len(stored) == 2

@@ -58,12 +58,15 @@ class LazyGateway:
 
     Args:
         owns_process: the process serves only this gateway, so its memory may be tuned after loading.
+
+    Attributes:
+        built: the gateway; None until it is built.
     """
 
     def __init__(self, settings: Settings, *, owns_process: bool = False) -> None:
         self.settings = settings
         self._owns_process = owns_process
-        self._gateway: Gateway | None = None
+        self.built: Gateway | None = None
         self._lock = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
         self._crawling: asyncio.Task[None] | None = None
@@ -75,9 +78,9 @@ class LazyGateway:
             SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
         """
         async with self._lock:
-            if self._gateway is None:
-                self._gateway = await asyncio.to_thread(self._build)
-            return self._gateway
+            if self.built is None:
+                self.built = await asyncio.to_thread(self._build)
+            return self.built
 
     def _build(self) -> Gateway:
         """Imports and certificates take half a second; the event loop answers other calls meanwhile."""
@@ -97,8 +100,8 @@ class LazyGateway:
         if self._crawling is not None:
             self._crawling.cancel()
             await asyncio.gather(self._crawling, return_exceptions=True)
-        if self._gateway is not None:
-            await self._gateway.close()
+        if self.built is not None:
+            await self.built.close()
         flush_logs()  # a signal may be about to end the process
 
     async def _warm_up(self) -> None:

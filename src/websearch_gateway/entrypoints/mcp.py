@@ -30,7 +30,6 @@ from mcp.types import (
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     CallToolRequestParams,
-    CallToolResult,
     ErrorData,
     GetPromptRequestParams,
     GetPromptResult,
@@ -48,6 +47,8 @@ from mcp.types import (
     jsonrpc_message_adapter,
 )
 from mcp.types import Tool as ListedTool
+from mcp_types import SERVER_INFO_META_KEY
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from opentelemetry.metrics import get_meter
 from opentelemetry.trace import get_current_span
 from pydantic import BaseModel, ValidationError
@@ -83,6 +84,10 @@ _SECONDS = _METER.create_histogram("mcp.server.operation.duration", "s", "The du
 _SESSION_SECONDS = _METER.create_histogram("mcp.server.session.duration", "s", "How long a client stayed connected.")
 _SESSION_ID = re.compile(r"[!-~]{1,128}")
 
+_NAME, _TITLE = "websearch-gateway", "Web search gateway"
+_STAMP = {SERVER_INFO_META_KEY: {"name": _NAME, "version": __version__, "title": _TITLE}}
+"""What each result of a call says of the server. The SDK would add its icon, which takes half a kilobyte."""
+
 Context = ServerRequestContext[Any, Any]
 
 
@@ -96,12 +101,11 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
     telling: dict[str, Any] = {"lifespan": changes.watching, "on_subscriptions_listen": ListenHandler(changes.bus)}
     handlers = _Handlers(gateway, changes)
     server: Server[Any] = Server(
-        "websearch-gateway",
+        _NAME,
         version=__version__,
-        title="Web search gateway",
+        title=_TITLE,
         instructions=INSTRUCTIONS,
         on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
         icons=[ICON],
@@ -109,6 +113,8 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
         **(telling if tells_changes else {}),
     )
     server.middleware.append(_measured)
+    # `on_call_tool` takes a model, which the SDK turns into what our results are already.
+    server.add_request_handler("tools/call", CallToolRequestParams, handlers.call_tool)
     server.add_notification_handler("notifications/initialized", NotificationParams, handlers.on_initialized)
     return server
 
@@ -130,9 +136,8 @@ async def _measured(ctx: Context, call_next: CallNext) -> HandlerResult:
         result = await call_next(ctx)
         if ctx.method == "tools/call":
             known |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": str((ctx.params or {}).get("name"))}
-        match result:
-            case CallToolResult(is_error=True) | {"isError": True}:
-                known["error.type"] = "tool_error"
+        if isinstance(result, dict) and result.get("isError"):
+            known["error.type"] = "tool_error"
         return result
     except MCPError as error:
         known["error.type"] = str(error.error.code)
@@ -198,17 +203,19 @@ class _Handlers:
         self._gateway.warm_up()
         return ListToolsResult(tools=[self._described[tool.name] for tool in self._listed(_caller(context))])
 
-    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> dict[str, Any]:
         caller = _caller(context)
         tool = self._tool(params.name, caller)
         arguments: Arguments | None = None
         try:
             _check_scope(caller, tool)
             arguments = tool.parse(params.arguments or {})
-            result = await tool.call(await self._gateway.get(), arguments, caller, _progress(context))
-            return _rendered(result, tool.text)
+            gateway = self._gateway.built or await self._gateway.get()
+            result = await tool.call(gateway, arguments, caller, _progress(context))
+            reply = _rendered(result, tool.text)
         except Exception as error:  # the entrypoint: on any failure the client gets a typed error
-            return _failure(tool, error, arguments)
+            reply = _failure(tool, error, arguments)
+        return reply if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS else {**reply, "_meta": _STAMP}
 
     async def list_prompts(self, _: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
         return ListPromptsResult(prompts=[prompt(name) for name in PROMPTS])
@@ -279,20 +286,19 @@ def _progress(context: Context) -> Callable[[str], Awaitable[None]]:
     return tell
 
 
-def _failure(tool: Tool, error: Exception, arguments: Arguments | None) -> CallToolResult:
+def _failure(tool: Tool, error: Exception, arguments: Arguments | None) -> dict[str, Any]:
     """The error, under `error`, and the fields that the tool sets despite it; no other fields."""
     info = describe(error)
     fields = {**(tool.on_error(arguments, info) if tool.on_error and arguments else {}), "error": info}
     return _rendered(tool.result.model_construct(set(fields), **fields), failed=True)
 
 
-def _rendered(result: WireModel, text: Callable[[Any], str] | None = None, *, failed: bool = False) -> CallToolResult:
+def _rendered(result: WireModel, text: Callable[[Any], str] | None = None, *, failed: bool = False) -> dict[str, Any]:
     """The result as structured content, and for clients that read only text as `text` renders it, else as its JSON."""
     structured = result.model_dump(mode="json", by_alias=True, exclude_unset=failed, exclude_none=failed)
     shown = text(result) if text else json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
-    return CallToolResult(
-        content=[TextContent(type="text", text=shown)], structured_content=structured, is_error=failed
-    )
+    content = [{"type": "text", "text": shown}]
+    return {"resultType": "complete", "content": content, "structuredContent": structured, "isError": failed}
 
 
 async def serve_stdio(settings: Settings, context: str) -> None:

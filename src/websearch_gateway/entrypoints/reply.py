@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.errors import SearchError, shown
-from websearch_gateway.models import Caller, ContentRequest, Progress, no_progress
+from websearch_gateway.models import Caller, ContentRequest, Parts, Progress, no_progress
 from websearch_gateway.results import (
     CachedAnswer,
     CheckedClaims,
@@ -61,6 +61,9 @@ T = TypeVar("T")
 
 MARKS = 150
 """The size of the marks around each page text (bytes), see `text.safety.sanitise.wrap_untrusted`."""
+
+AGE = 10
+"""The most by which an age takes more bytes than another."""
 
 OWN_WARNING = 300
 """Bytes reserved for the warning that says what was cut."""
@@ -186,9 +189,10 @@ def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
 
 def fit_answer(response: A, tokens: int) -> A:
     """The text gets at most two thirds of the room. Pages cited in the cut text become the first sources."""
-    whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
+    warnings = limited_warnings(response.warnings)
+    whole = response if warnings == response.warnings else response.model_copy(update={"warnings": warnings})
     room = tokens * BYTES_PER_TOKEN
-    if _size_of_answer(whole) <= room:
+    if _size_of_answer(Parts(whole)) + AGE <= room:
         return whole
     text, _ = opening(response.text, room * 2 // 3)
     fields: dict[str, Any] = {"text": text, "citations": (), "sources": ()}
@@ -213,8 +217,8 @@ def fit_answer(response: A, tokens: int) -> A:
 
 
 @functools.lru_cache(maxsize=64)  # stored answers repeat
-def _size_of_answer(response: SearchResponse) -> int:
-    return size_of(response)
+def _size_of_answer(response: Parts) -> int:
+    return size_of(response.result)
 
 
 def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
@@ -442,7 +446,7 @@ def answer_text(response: SearchResponse) -> str:
     """The answer with marks such as `[1]`, and a numbered list of what it cites."""
     one = response.fallback
     instead = [f"{response.provider} answered instead of {one.from_} ({one.reason})"] if one else []
-    return _joined(_warned((*instead, *response.warnings)), _untrusted(_answer(response)) or "No answer.")
+    return _joined(_warned((*instead, *response.warnings)), _untrusted(_answer(Parts(response))) or "No answer.")
 
 
 def cached_text(response: CachedAnswer) -> str:
@@ -523,7 +527,8 @@ def _section(one: DocsHit, *, names_site: bool) -> str:
 
 
 @functools.lru_cache(maxsize=64)  # stored answers repeat
-def _answer(response: SearchResponse) -> str:
+def _answer(parts: Parts) -> str:
+    response: SearchResponse = parts.result
     text = numbered(response.text, tuple(places_of(response))).strip()
     if not response.citations:
         found = "\n".join(f"- {one.title} - {one.url}" for one in response.sources[:MOST_UNCITED])
@@ -560,7 +565,7 @@ def _similar(one: SimilarAnswer) -> str:
     heading = f"# {one.query} ({one.tool}, {in_words(one.age_seconds)} old, similarity {one.similarity:.2f})"
     if one.results:
         return f"{heading}\n{_found_pages(one.results)}"
-    return f"{heading}\n{_answer(SearchResponse(text=one.text, citations=one.citations, sources=one.sources))}"
+    return f"{heading}\n{_answer(Parts(SearchResponse(text=one.text, citations=one.citations, sources=one.sources)))}"
 
 
 def _found_pages(pages: Sequence[FoundPage]) -> str:

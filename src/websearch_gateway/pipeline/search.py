@@ -181,9 +181,7 @@ class Recall(Generic[R]):
             except (Unavailable, Exhausted) as error:
                 return await stand_in(self.cache, query, caller, error)
 
-        with child_span("cache"):
-            known = self.cache.recent(query, caller)
-        if known is not None:
+        if (known := self._recent(query, caller)) is not None:
             await self.cached_limits.admit(caller)
             return known
         key = self.cache.key(query, caller)
@@ -207,6 +205,10 @@ class Recall(Generic[R]):
             async with asyncio.timeout((end - clock()) / 2):
                 await self.cache.put(call.query, call.caller, response, stopgap=stopgap)
         return Served(response)
+
+    @stage("cache")
+    def _recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        return self.cache.recent(query, caller)
 
 
 @dataclass(frozen=True, slots=True)

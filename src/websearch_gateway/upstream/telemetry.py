@@ -31,7 +31,7 @@ from types import TracebackType
 from typing import Any, Literal, TextIO, TypeVar, cast, get_args
 from urllib.parse import quote, quote_plus
 
-from opentelemetry.trace import Span, SpanKind
+from opentelemetry.trace import Span, SpanKind, get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
@@ -341,6 +341,8 @@ def stage(name: str) -> Callable[[F], F]:
 
             @functools.wraps(function)
             async def staged(*args: Any, **kwargs: Any) -> Any:
+                if not get_current_span().is_recording():
+                    return await function(*args, **kwargs)
                 with child_span(name):
                     return await function(*args, **kwargs)
 
@@ -348,6 +350,8 @@ def stage(name: str) -> Callable[[F], F]:
 
             @functools.wraps(function)
             def staged(*args: Any, **kwargs: Any) -> Any:
+                if not get_current_span().is_recording():
+                    return function(*args, **kwargs)
                 with child_span(name):
                     return function(*args, **kwargs)
 

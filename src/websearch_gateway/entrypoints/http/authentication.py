@@ -33,7 +33,7 @@ from websearch_gateway.models import LOCAL, Caller
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from websearch_gateway.entrypoints.http.compatible.base import Compatible
+    from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible
     from websearch_gateway.entrypoints.http.tokens import Verifier
 
 

@@ -1,4 +1,5 @@
-"""The tools as data: name, toolset, arguments, result, and the call of the gateway behind it.
+"""The tools as data: name, toolset, arguments, result, and the call of the gateway behind it. Those of the toolsets
+`ops`, `cache` and `admin` stand here: how the gateway is doing, what it has stored, and what removes it.
 
 Adding a tool: one argument model, one function, one row in its toolset's tuple. Models read the texts, and every word
 costs tokens in every conversation: say when to use the tool, and do not repeat the schema.
@@ -6,15 +7,152 @@ costs tokens in every conversation: say when to use the tool, and do not repeat 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import StrictFloat, StrictInt, StrictStr
+
 from websearch_gateway.docs_index.store import has_site
-from websearch_gateway.entrypoints.tools.base import Arguments, Tool
+from websearch_gateway.entrypoints.reply import cached_text, fit_answer, fit_similar, similar_text
+from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared
 from websearch_gateway.entrypoints.tools.documentation import DOCS
-from websearch_gateway.entrypoints.tools.operating import ADMIN, CACHE, OPS
 from websearch_gateway.entrypoints.tools.web import ANSWER, READ, SEARCH
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.results import (
+    CacheClearResult,
+    CachedAnswer,
+    CacheStats,
+    MigrateResult,
+    ProviderStatuses,
+    ServerStats,
+    SimilarAnswers,
+)
 from websearch_gateway.settings import Settings
 
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
 __all__ = ["TOOLS", "Arguments", "Tool", "callable_tools", "is_fixed", "listed", "toolsets_of"]
+
+
+class NoArguments(Arguments):
+    pass
+
+
+async def _provider_status(gateway: Gateway, *_: Any) -> ProviderStatuses:
+    return gateway.operations.provider_status()
+
+
+OPS: tuple[Tool, ...] = (
+    Tool(
+        name="get_cache_stats",
+        toolset="ops",
+        title="Use and size of the cache",
+        description="Show the hit rate, savings, size and age of the cache.",
+        arguments=NoArguments,
+        result=CacheStats,
+        run=lambda gateway, *_: gateway.cache.stats(),
+        open_world=False,
+    ),
+    Tool(
+        name="get_provider_status",
+        toolset="ops",
+        title="Health of the upstreams",
+        description="Show health, breaker, latency and last error of every upstream.",
+        arguments=NoArguments,
+        result=ProviderStatuses,
+        run=_provider_status,
+        open_world=False,
+    ),
+    Tool(
+        name="get_server_stats",
+        toolset="ops",
+        title="Load and costs",
+        description="Show calls, latencies and errors of this gateway, and its costs per day and provider.",
+        arguments=NoArguments,
+        result=ServerStats,
+        run=lambda gateway, *_: gateway.operations.server_stats(),
+        open_world=False,
+    ),
+)
+
+
+class SearchCachedArguments(Arguments):
+    query: Annotated[StrictStr, declared("The question, in full words.", minLength=1, maxLength=400)]
+
+
+class SearchSimilarArguments(SearchCachedArguments):
+    threshold: Annotated[StrictFloat, declared("The least similarity.", minimum=0, maximum=1)] = 0.72
+    limit: Annotated[StrictInt, declared("The most answers.", minimum=1, maximum=20)] = 5
+
+
+CACHE: tuple[Tool, ...] = (
+    Tool(
+        name="search_similar",
+        toolset="cache",
+        title="Find answers to similar questions",
+        description=(
+            "Get recent answers to similar questions; these may mean something else. Free, and calls no upstream."
+        ),
+        arguments=SearchSimilarArguments,
+        result=SimilarAnswers,
+        run=lambda gateway, asked, caller, _: gateway.search_similar(**asked.model_dump(), caller=caller),
+        fit=fit_similar,
+        text=similar_text,
+        open_world=False,
+    ),
+    Tool(
+        name="search_cached",
+        toolset="cache",
+        title="Answer from the cache",
+        description="Like search_web, but only from the cache; `found` is false if the answer is not there.",
+        arguments=SearchCachedArguments,
+        result=CachedAnswer,
+        run=lambda gateway, asked, caller, _: gateway.search_cached(asked.query, caller),
+        fit=fit_answer,
+        text=cached_text,
+        open_world=False,
+    ),
+)
+
+
+class CacheClearArguments(Arguments):
+    older_than_hours: Annotated[
+        StrictFloat | None, declared("Only entries older than this. Default: any age.", exclusiveMinimum=0)
+    ] = None
+    query: Annotated[
+        StrictStr | None, declared("Only answers to this question. Default: everything.", minLength=1, maxLength=400)
+    ] = None
+
+
+class CacheMigrateArguments(Arguments):
+    target: Annotated[StrictStr, declared("A STATE_URL; over HTTP sqlite:///NAME only.", minLength=1, maxLength=2000)]
+
+
+ADMIN: tuple[Tool, ...] = (
+    Tool(
+        name="cache_clear",
+        toolset="admin",
+        title="Clear the cache",
+        description="Remove cached answers, results and pages, for all users.",
+        arguments=CacheClearArguments,
+        result=CacheClearResult,
+        run=lambda gateway, asked, *_: gateway.cache.clear(**asked.model_dump()),
+        changes_data=True,
+        open_world=False,
+    ),
+    Tool(
+        name="cache_migrate",
+        toolset="admin",
+        title="Copy the cache elsewhere",
+        description="Copy all cached entries to another state backend. After an interruption, call it again to resume.",
+        arguments=CacheMigrateArguments,
+        result=MigrateResult,
+        run=lambda gateway, asked, caller, _: gateway.migration.migrate(asked.target, caller),
+        changes_data=True,
+        open_world=False,
+    ),
+)
+
 
 TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH, *READ, *DOCS, *CACHE, *OPS, *ADMIN)
 """In the order in which they are listed."""

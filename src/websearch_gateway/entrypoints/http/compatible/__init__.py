@@ -24,9 +24,8 @@ from websearch_gateway.entrypoints.http.authentication import (
     caller_of,
     require_scope,
 )
-from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, is_json
 from websearch_gateway.entrypoints.http.compatible.openai_api import OPENAI_APIS
-from websearch_gateway.entrypoints.http.compatible.search_apis import SEARCH_APIS
+from websearch_gateway.entrypoints.http.compatible.search_apis import SEARCH_APIS, Compatible, Given, is_json
 from websearch_gateway.entrypoints.http.middleware import json_object
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
 from websearch_gateway.entrypoints.lifecycle import LazyGateway

@@ -18,7 +18,7 @@ from uuid import uuid4
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
-from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
+from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible, Given, Lenient
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.entrypoints.reply import fit_answer, places_of
 from websearch_gateway.errors import SearchValidationError
