@@ -217,17 +217,12 @@ def as_user_text(markdown: str) -> str:
             done = block.end
     parts.append(markdown[done:])
     if found and found[-1].kind == "code":
-        parts.append(_missing_fence(markdown[found[-1].start : found[-1].end]))
+        code = markdown[found[-1].start : found[-1].end]
+        before, _, last = code.rpartition("\n")
+        opening, last = _USER_TEXT_FENCE.match(code), last.strip()
+        if opening and not (before and len(last) >= len(opening[1]) and not last.strip(opening[1][0])):
+            parts.append(f"\n{opening[1]}")
     return "".join(parts)
-
-
-def _missing_fence(code: str) -> str:
-    opening = _USER_TEXT_FENCE.match(code)
-    if opening is None:
-        return ""
-    fence, last = opening[1], code.rsplit("\n", 1)[-1].strip()
-    is_closed = "\n" in code and len(last) >= len(fence) and not last.strip(fence[0])
-    return "" if is_closed else f"\n{fence}"
 
 
 _CLOSERS = r"[\"'”’»›)\]）】〉》」』*_~]"

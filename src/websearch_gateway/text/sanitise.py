@@ -152,12 +152,6 @@ def login_piece(url: str) -> tuple[int, int] | None:
     return (found.start(1), found.start(1) + end) if found and end else None
 
 
-def without_login(url: str) -> str:
-    """`url` without the login in front of its host."""
-    piece = login_piece(url)
-    return _without(url, [piece]) if piece else url
-
-
 def _invisible_pieces(url: str) -> list[tuple[int, int]]:
     if url.isascii() and url.isprintable() and "%" not in url:
         return []
@@ -394,7 +388,8 @@ class _Brackets:
 def _anonymous(address: str) -> str:
     """The address of a link without a login in front of its host."""
     plain = html.unescape(address) if "&" in address else address
-    return without_login(plain).translate(_QUOTED) if login_piece(plain) else address
+    piece = login_piece(plain)
+    return _without(plain, [piece]).translate(_QUOTED) if piece else address
 
 
 def _scheme(address: str) -> str:

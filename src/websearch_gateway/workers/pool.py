@@ -151,7 +151,7 @@ class Workers:
                 raise
             message = message.format(self._limits.cpu_seconds, " of processor time")
             raise SearchFetchError(message, details={"reason": TOO_COSTLY}) from None
-        if reply.get("retire") or worker.worn_out:
+        if reply.get("retire") or worker.jobs >= MAX_JOBS:
             self._retire(worker)
         return reply
 
@@ -250,6 +250,7 @@ class Worker:
     """One process. `ask` is for one caller at a time.
 
     Attributes:
+        jobs: how many it has begun.
         idle_timer: ends the process when it has been idle for too long.
     """
 
@@ -266,7 +267,7 @@ class Worker:
         self._stdin = stdin
         self._stdout = stdout
         self._first: asyncio.Task[bytes] | None = None
-        self._jobs = 0
+        self.jobs = 0
         self.idle_timer: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -299,17 +300,12 @@ class Worker:
     @property
     def took_too_long(self) -> bool:
         """Whether the kernel killed the process for its CPU time, or by its alarm."""
-        return self._process.returncode in (-signal.SIGXCPU, -signal.SIGALRM) if sys.platform != "win32" else False
-
-    @property
-    def worn_out(self) -> bool:
-        """Whether the process should be replaced."""
-        return self._jobs >= MAX_JOBS
+        return sys.platform != "win32" and self._process.returncode in (-signal.SIGXCPU, -signal.SIGALRM)
 
     @property
     def preparing(self) -> bool:
         """Whether the process is still busy with its first request."""
-        return self.alive and self._jobs == 0 and (self._first is None or not self._first.done())
+        return self.alive and self.jobs == 0 and (self._first is None or not self._first.done())
 
     async def ready(self) -> None:
         """Wait until the process has answered its first request. Cancelling the wait does not interrupt it."""
@@ -319,7 +315,7 @@ class Worker:
 
     async def ask(self, request: Sequence[bytes]) -> bytes:
         """Send a request and wait for its reply. Writes a large request in pieces, so that it is never copied whole."""
-        self._jobs += 1
+        self.jobs += 1
         for part in request:
             view = memoryview(part)
             for start in range(0, len(part), _PIECE_BYTES):
@@ -367,17 +363,10 @@ class _Job:
     """A job in the queue; `turn` is done when it may begin."""
 
     caller: str
-    size: int
     since: float
+    rank: float
+    large: bool
     turn: asyncio.Future[None]
-
-    @property
-    def large(self) -> bool:
-        return self.size > LARGE_BYTES
-
-    @property
-    def rank(self) -> float:
-        return self.since + self.size / BYTES_PER_SECOND
 
 
 class FairQueue:
@@ -406,11 +395,12 @@ class FairQueue:
     @asynccontextmanager
     async def turn(self, caller: str, *, size: int = 0) -> AsyncIterator[None]:
         """Wait for a turn, and keep it during the block. `size` is the size of the job in bytes."""
-        job = _Job(caller, size, self._clock(), asyncio.get_running_loop().create_future())
+        since, turn = self._clock(), asyncio.get_running_loop().create_future()
+        job = _Job(caller, since, since + size / BYTES_PER_SECOND, size > LARGE_BYTES, turn)
         self._waiting.append(job)
         self._grant_turns()
         try:
-            await job.turn
+            await turn
         except asyncio.CancelledError:
             if job in self._waiting:
                 self._waiting.remove(job)
@@ -423,9 +413,7 @@ class FairQueue:
             self._release(job)
 
     def _release(self, job: _Job) -> None:
-        self._running[job.caller] -= 1
-        if not self._running[job.caller]:
-            del self._running[job.caller]
+        self._running -= Counter((job.caller,))  # drops a caller without jobs
         self._large -= job.large
         self._grant_turns()
 
@@ -439,5 +427,5 @@ class FairQueue:
                 self._running[job.caller] += 1
                 self._large += job.large
                 job.turn.set_result(None)
-                return self._grant_turns()
-        return None
+                self._grant_turns()
+                return

@@ -129,7 +129,7 @@ class Package:
             self._archive = ZipFile(BytesIO(body))
         except (BadZipFile, ValueError, NotImplementedError, OSError):
             raise SearchFetchError("The document is damaged.", details={"reason": "damaged"}) from None
-        self._left = MOST_UNPACKED
+        self.left = MOST_UNPACKED
         self._relations: dict[str, dict[str, tuple[str, str]]] = {}
         self.names = {entry.filename: entry for entry in self._archive.infolist()}
 
@@ -146,17 +146,13 @@ class Package:
             raise encrypted()
         try:
             with self._archive.open(entry) as file:
-                data = file.read(self._left + 1)
+                data = file.read(self.left + 1)
         except (BadZipFile, zlib.error, EOFError, OSError, NotImplementedError):
             return b""
-        self._left -= len(data)
-        if self._left < 0:
+        self.left -= len(data)
+        if self.left < 0:
             raise too_large()
         return data
-
-    def has_room_for(self, names: Sequence[str]) -> bool:
-        """Whether these parts can be read within the limit; `read` unpacks no more than the archive declares."""
-        return sum(self.names[name].file_size for name in names) <= self._left
 
     def xml(self, name: str) -> Any:
         """The root element of an XML part; None if it is missing or not XML. Entities are left out."""
@@ -402,7 +398,8 @@ def _without_far_cells(package: Package) -> bytes | None:
     """The workbook without the cells that make a sheet span more than MOST_CELLS; None if no sheet does, or if the
     sheets are too large to look at: the library reads large ones in pieces."""
     names = [name for name in package.names if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name)]
-    if not package.has_room_for(names):
+    # `read` unpacks no more than the archive declares.
+    if sum(package.names[name].file_size for name in names) > package.left:
         return None
     sheets = {name: package.read(name) for name in names}
     cut = {}

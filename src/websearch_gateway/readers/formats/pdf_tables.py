@@ -7,7 +7,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 MOST_OBJECTS = 20_000
@@ -34,21 +34,19 @@ class Word(NamedTuple):
     rows: tuple[()] = ()
 
 
-class Line(NamedTuple):
-    """A horizontal or vertical ruling line from `start` to `end`; `place` is its y or x."""
-
-    is_flat: bool
-    place: float
-    start: float
-    end: float
+Span = tuple[float, float, float]
+"""A ruling line: the y of a horizontal or the x of a vertical one, its start and its end."""
 
 
 class Sheet(NamedTuple):
-    """A page: upright words, the text that runs in another direction, ruling lines, and its height."""
+    """A page: upright words, the text that runs in another direction, ruling lines, and its height.
+
+    `lines` are the horizontal ones by True, and the vertical ones by False.
+    """
 
     words: list[Word]
     turned: str
-    lines: list[Line]
+    lines: dict[bool, list[Span]]
     height: float
 
 
@@ -92,7 +90,7 @@ def sheet(page: Any) -> Sheet:
     ]
     turned = " ".join(_whole(match[0]) for direction, _, matches in runs if direction != upright for match in matches)
     textpage.close()
-    return Sheet(words, turned, _lines(page, turn) if words else [], width if upright % 2 else height)
+    return Sheet(words, turned, _lines(page, turn) if words else {}, width if upright % 2 else height)
 
 
 def _turn(quarters: int, width: float, height: float) -> Turn:
@@ -138,11 +136,11 @@ def _characters(raw: Any) -> str:
     return "".join(chr(code) if code < 0x110000 else " " for code in codes)
 
 
-def _lines(page: Any, turn: Turn) -> list[Line]:
+def _lines(page: Any, turn: Turn) -> dict[bool, list[Span]]:
     """The ruling lines: thin boxes, and the straight parts of paths."""
     import pypdfium2.raw as pdfium
 
-    lines: list[Line] = []
+    lines: dict[bool, list[Span]] = {True: [], False: []}
     left = MOST_POINTS
     count = pdfium.FPDFPage_CountObjects(page.raw)
     for index in range(count if count <= MOST_OBJECTS else 0):
@@ -152,12 +150,16 @@ def _lines(page: Any, turn: Turn) -> list[Line]:
         points = pdfium.FPDFPath_CountSegments(element)
         left -= points
         if left < 0:
-            return []
-        lines += _straight(element, points, turn)
+            return {}
+        for start, end in _straight(element, points, turn):
+            (x0, x1), (y0, y1) = sorted((start[0], end[0])), sorted((start[1], end[1]))
+            if (x1 - x0 < 1) != (is_flat := y1 - y0 < 1):
+                lines[is_flat].append((y0, x0, x1) if is_flat else (x0, y0, y1))
     return lines
 
 
-def _straight(path: Any, points: int, turn: Turn) -> Iterator[Line]:
+def _straight(path: Any, points: int, turn: Turn) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+    """The places between which a path has straight parts."""
     import pypdfium2.raw as pdfium
 
     matrix = pdfium.FS_MATRIX()
@@ -174,16 +176,10 @@ def _straight(path: Any, points: int, turn: Turn) -> Iterator[Line]:
         if kind == pdfium.FPDF_SEGMENT_MOVETO:
             start = place
         elif kind == pdfium.FPDF_SEGMENT_LINETO:
-            yield from _ruling(before, place)
+            yield before, place
         if pdfium.FPDFPathSegment_GetClose(segment):
-            yield from _ruling(place, start)
+            yield place, start
         before = place
-
-
-def _ruling(one: tuple[float, float], other: tuple[float, float]) -> Iterator[Line]:
-    (x0, x1), (y0, y1) = sorted((one[0], other[0])), sorted((one[1], other[1]))
-    if (x1 - x0 < 1) != (y1 - y0 < 1):
-        yield Line(True, y0, x0, x1) if y1 - y0 < 1 else Line(False, x0, y0, y1)
 
 
 SNAP = 3.0
@@ -201,9 +197,6 @@ WRAPPED = 1.45
 """A line whose distance to the line above is less than this (in font sizes) may continue a cell."""
 
 
-Span = tuple[float, float, float]
-
-
 class Segment(NamedTuple):
     """Words of a line without a wide gap, from `x0` to `x1` on the baseline `y`. `rows` are those of a whole table."""
 
@@ -217,18 +210,13 @@ class Segment(NamedTuple):
     first_word: float = 0.0
 
 
-class Grid(NamedTuple):
-    """Cells between ruling lines: the edges of columns from left to right, and of rows from top to bottom, negated.
-
-    `merged` has for each place, (row, column), the first place of its cell: those without a line between them are one.
-    """
-
-    xs: list[float]
-    ys: list[float]
-    merged: dict[tuple[int, int], tuple[int, int]]
+Place = tuple[int, int]
+Grid = tuple[list[float], list[float], dict[Place, Place]]
+"""Cells between ruling lines: the edges of columns from left to right, and of rows from top to bottom, negated; and for
+each place, (row, column), the first place of its cell: those without a line between them are one."""
 
 
-def ruled(words: Sequence[Word], lines: Sequence[Line]) -> tuple[list[Segment], list[Word]]:
+def ruled(words: Sequence[Word], lines: Mapping[bool, Sequence[Span]]) -> tuple[list[Segment], list[Word]]:
     """The tables between ruling lines, each as one segment, and the words outside of them."""
     tables: list[Segment] = []
     left = list(words)
@@ -236,13 +224,13 @@ def ruled(words: Sequence[Word], lines: Sequence[Line]) -> tuple[list[Segment], 
         cells, outside = _filled(grid, left)
         if len(cells) > 1 and sum(1 for row in cells if sum(map(bool, row)) > 1) > 1:
             rows = tuple(tuple(row) for row in cells)
-            tables.append(Segment(grid.xs[0], grid.xs[-1], -grid.ys[0], 1.0, "", 0, rows))
+            tables.append(Segment(grid[0][0], grid[0][-1], -grid[1][0], 1.0, "", 0, rows))
             left = outside
     return tables, left
 
 
-def _grids(lines: Sequence[Line]) -> Iterator[Grid]:
-    flat, steep = (_joined_lines(line[1:] for line in lines if line.is_flat == kind) for kind in (True, False))
+def _grids(lines: Mapping[bool, Sequence[Span]]) -> Iterator[Grid]:
+    flat, steep = (_joined_lines(lines.get(is_flat, ())) for is_flat in (True, False))
     if len(flat) * len(steep) > MOST_CROSSINGS:
         return
     for rows, columns in _connected(flat, steep):
@@ -260,7 +248,7 @@ def _grids(lines: Sequence[Line]) -> Iterator[Grid]:
             for y, x0, x1 in rows
             for column in range(bisect_left(xs, x0 - SNAP), bisect_right(xs, x1 + SNAP) - 1)
         }
-        first: dict[tuple[int, int], tuple[int, int]] = {}
+        first: dict[Place, Place] = {}
         for row in range(len(ys) - 1):
             for column in range(len(xs) - 1):
                 place = first[row, column] = (row, column)
@@ -268,7 +256,7 @@ def _grids(lines: Sequence[Line]) -> Iterator[Grid]:
                     first[place] = first[row, column - 1]
                 elif row and (column, row) not in floors:
                     first[place] = first[row - 1, column]
-        yield Grid(xs, ys, first)
+        yield xs, ys, first
 
 
 def _joined_lines(lines: Iterable[Span]) -> list[Span]:
@@ -315,20 +303,16 @@ def _edges(values: Iterable[float]) -> list[float]:
 
 def _filled(grid: Grid, words: Sequence[Word]) -> tuple[list[list[str]], list[Word]]:
     """The texts of the cells, in which a merged cell repeats its text, and the words outside of the grid."""
-    xs, ys = grid.xs, grid.ys
-    cells: dict[tuple[int, int], list[Word]] = {}
+    xs, ys, merged = grid
+    texts: dict[Place, list[Word]] = {}
     outside: list[Word] = []
     for word in words:
         column = bisect_right(xs, (word.x0 + word.x1) / 2) - 1
         row = bisect_right(ys, -(word.y + word.size / 3)) - 1
         if 0 <= column < len(xs) - 1 and 0 <= row < len(ys) - 1:
-            cells.setdefault((row, column), []).append(word)
+            texts.setdefault(merged[row, column], []).append(word)
         else:
             outside.append(word)
-    merged = grid.merged
-    texts: dict[tuple[int, int], list[Word]] = {}
-    for place, found in cells.items():
-        texts.setdefault(merged[place], []).extend(found)
     written = {}
     for place, found in texts.items():
         lines: dict[int, list[Word]] = {}
