@@ -69,7 +69,7 @@ async def test_a_call_ends_at_its_deadline_and_leaves_no_statement_behind(
 def test_a_missing_library_is_reported_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SearchNotConfiguredError, match="lancedb"):
-        lazy_docs(Settings(docs_vectors="lance:///vectors"), None, None)  # type: ignore[arg-type]
+        lazy_docs(Settings(docs_vectors="lance:///vectors"), None, None, None)  # type: ignore[arg-type]
 
 
 async def test_crawls_end_before_the_processes_and_sockets_that_they_use(gateway: Open) -> None:

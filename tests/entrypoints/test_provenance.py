@@ -21,6 +21,7 @@ from tests.entrypoints.http.conftest import SECRET, served
 from tests.entrypoints.stdio import serving, structured
 from tests.loopback import serving as listening
 from tests.patience import PATIENT
+from websearch_gateway.app import open_gateway
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.python import Gateway
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError
@@ -125,6 +126,23 @@ async def test_a_crawl_follows_no_redirect_to_it(settings: dict[str, Any], site:
     assert "Unknown address" in json.dumps(added), "the reply says why"
     assert site.fetched(place) > 0
     assert site.fetched(f"/docs/unknown{DATA}") == 0
+
+
+@pytest.mark.parametrize("adds", ["agent", "operator"])
+async def test_a_crawl_that_resumes_without_its_caller_follows_none_for_an_agent(
+    settings: dict[str, Any], site: Site, adds: str
+) -> None:
+    site.pages |= {"/docs/": linking("Start", "/docs/next"), "/docs/next": html("Next")}
+    if adds == "agent":
+        async with Client(serving(loaded(settings))) as client:
+            await client.call_tool("add_docs", {"url": site.url, "delay": 0.0})
+    async with open_gateway(loaded(settings)) as gateway:
+        version = await gateway.docs.add(site.url, delay=0.0)
+        site.pages["/docs/next"] = JUMP
+        await gateway.docs.requeue(version)
+        await gateway.docs.runner.keep_crawling(0, drains=True)
+        assert site.fetched("/docs/next") == (2 if adds == "agent" else 1)
+    assert site.fetched(f"/docs/unknown{DATA}") == (0 if adds == "agent" else 1)
 
 
 async def test_a_later_crawl_follows_none_either(settings: dict[str, Any], site: Site) -> None:

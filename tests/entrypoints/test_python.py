@@ -16,9 +16,11 @@ import pytest
 
 from tests.patience import PATIENCE
 from websearch_gateway import Claim, Gateway, SearchError, SyncGateway, models
+from websearch_gateway.app import open_gateway
 from websearch_gateway.entrypoints import python
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import Settings
 
 QUESTION = "How tall is the Eiffel Tower?"
 
@@ -32,6 +34,28 @@ def test_importing_loads_nothing() -> None:
     code = "import sys, websearch_gateway; print(sorted(set(sys.modules) & {'pydantic', 'openai', 'asyncio', 'numpy'}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.strip() == "[]"
+
+
+async def test_a_program_reads_a_section_its_neighbours_and_the_outline_of_its_page(settings: dict[str, Any]) -> None:
+    folder = settings["data_dir"] / "pages"
+    folder.mkdir()
+    prose = "This tells at length how the thing works and when to use it, with all that one must know of it. " * 20
+    chapters = "\n\n".join(f"## Chapter {number}\n\nThe {number} of it. {prose}" for number in ("one", "two", "three"))
+    (folder / "book.md").write_text(f"# The book\n\n{chapters}\n")
+    async with open_gateway(Settings(**settings)) as opened:
+        site = await opened.docs.add(str(folder), "book")
+        await opened.docs.runner.crawl(site.id)
+    async with Gateway(**settings) as gateway:
+        found = (await gateway.search_docs("Chapter two")).results[0]
+        alone = await gateway.read_docs(section_id=found.section_id)
+        around = await gateway.read_docs(section_id=found.section_id, around=1)
+        outline = await gateway.read_docs(url=found.url, outline=True)
+        with pytest.raises(SearchError, match="sectionId or url"):
+            await gateway.read_docs()
+    assert [f"The {number} of it" in alone.content for number in ("one", "two", "three")] == [False, True, False]
+    assert all(f"The {number} of it" in around.content for number in ("one", "two", "three"))
+    assert (outline.content, len(outline.outline)) == ("", 3)
+    assert outline.outline[1].section_id == found.section_id
 
 
 async def test_a_program_asks_finds_and_reads(settings: dict[str, Any]) -> None:

@@ -36,8 +36,10 @@ from websearch_gateway.embedders import neural_reranker, open_embedder, open_rer
 from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import (
     LOCAL,
+    UNLIMITED,
     Caller,
     Claim,
+    Deadline,
     Progress,
     RawSearchRequest,
     SearchRequest,
@@ -114,7 +116,7 @@ class Gateway:
         self._upstreams = open_upstreams(settings, self._client, retry, self.health, ledger, self.workers)
         self.reranker = open_reranker(settings, self._client, reranker_layers(settings, self.health, ledger))
         self._pages = pages = open_reading(settings, state, self.embedder, self.workers, self.reranker)
-        self.lazy_docs = lazy_docs(settings, pages, self.embedder)
+        self.lazy_docs = lazy_docs(settings, pages, self.embedder, self._guarded)
         self.caches = open_caches(settings, state, self.embedder, self.reranker)
         self.cache = CacheAdmin(state, (*self.caches.memories(), pages.finder), statistics, self._telemetry, ledger)
         self.operations = Operations(self.health, statistics, ledger, self._telemetry, state)
@@ -304,6 +306,10 @@ class Gateway:
             telemetry=self._telemetry,
             deadline_seconds=self.settings.search_deadline_seconds,
         )
+
+    def _guarded(self) -> Deadline:
+        """A call of nobody, to whom no address was shown: a crawl that resumes what an agent began."""
+        return self.reading.provenance.checking_redirects(UNLIMITED, "", Caller("crawl"))
 
     def _page_reading(self) -> PageReading:
         known = partial(is_indexed, self.settings, self.lazy_docs)

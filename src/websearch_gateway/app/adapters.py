@@ -357,8 +357,10 @@ class LazyDocs:
                 await close()
 
 
-def lazy_docs(settings: Settings, reading: PageReaders, embedder: Embedder) -> LazyDocs:
-    """The index that DOCS_URL names. Its file or database is opened by the first call.
+def lazy_docs(
+    settings: Settings, reading: PageReaders, embedder: Embedder, guarded: Callable[[], Deadline]
+) -> LazyDocs:
+    """The index that DOCS_URL names. Its file or database is opened by the first call. `guarded`: see `CrawlRunner`.
 
     Raises:
         SearchNotConfiguredError: a library that it needs is not installed.
@@ -368,7 +370,7 @@ def lazy_docs(settings: Settings, reading: PageReaders, embedder: Embedder) -> L
     if settings.docs_path is None:
         require("psycopg_pool", extra="postgres", setting="DOCS_URL")
     unpackers = Workers(count=1, limits=UNPACKING, idle_seconds=1)
-    return LazyDocs(partial(_make, settings, reading, unpackers, embedder), (unpackers.aclose,))
+    return LazyDocs(partial(_make, settings, reading, unpackers, embedder, guarded), (unpackers.aclose,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +437,13 @@ class DocumentReading:
         return Document(**{**page, "chunks": tuple(chunks), "symbols": tuple(symbols), "links": tuple(page["links"])})
 
 
-def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder: Embedder) -> DocsLibrary:
+def _make(
+    settings: Settings,
+    reading: PageReaders,
+    unpackers: Workers,
+    embedder: Embedder,
+    guarded: Callable[[], Deadline],
+) -> DocsLibrary:
     from websearch_gateway.docs_index.crawl.runner import CrawlRunner
     from websearch_gateway.docs_index.library import DocsLibrary
     from websearch_gateway.docs_index.packages import Registries
@@ -446,7 +454,7 @@ def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder
     store = _store(settings, embedder.name, lambda: queue.turn(WORKING_FOR.get()))
     read = DocumentReading(reading.workers, reading.browser)
     fetcher, workers = reading.site_fetcher, reading.workers
-    runner = CrawlRunner(store, fetcher, workers, unpackers, read, embedder, settings.docs_path)
+    runner = CrawlRunner(store, fetcher, workers, unpackers, read, embedder, settings.docs_path, guarded)
     registries = Registries(fetcher, workers, settings.pypi_base_url, settings.npm_base_url, index_variables())
     return DocsLibrary(store, runner, registries, OperatorDomains.of(settings).admit)
 

@@ -117,6 +117,8 @@ class DocsLibrary:
                     "that one first."
                 )
             url = known.url
+        if known is not None and canonical(url) == canonical(known.url):  # whose it is does not change
+            changes.pop("is_guarded", None)
         options = replace(options or (known.options if known else CrawlOptions()), **changes)
         if known is not None and known.page_count and options.base_url != known.options.base_url:
             raise SearchValidationError(

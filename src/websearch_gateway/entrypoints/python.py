@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from websearch_gateway import app
     from websearch_gateway.results import (
         CheckedClaims,
+        DocsReadResponse,
         DocsSearchResponse,
         PageContent,
         PagePassages,
@@ -133,6 +134,14 @@ class Gateway:
         """Sections of the documentation that is indexed on this machine; calls no upstream. Raises `SearchError`."""
         return await self._gateway.search_docs(query, **options)
 
+    async def read_docs(
+        self, *, section_id: str | None = None, url: str | None = None, **options: Unpack[ReadDocsOptions]
+    ) -> DocsReadResponse:
+        """A section that `search_docs` found, or an indexed page by its URL. Raises `SearchError`."""
+        from websearch_gateway.docs_index.library import read_docs
+
+        return await read_docs(self._gateway.docs, section_id=section_id, url=url, **options)
+
     @property
     def _gateway(self) -> app.Gateway:
         if self._opened is None:
@@ -204,6 +213,7 @@ class SyncGateway:
     read = _sync(Gateway.read)
     passages = _sync(Gateway.passages)
     search_docs = _sync(Gateway.search_docs)
+    read_docs = _sync(Gateway.read_docs)
 
     def _wait(self, call: Coroutine[Any, Any, T]) -> T:
         if self._loop is None:
@@ -311,3 +321,15 @@ class DocsOptions(TypedDict, total=False):
     label: str | None
     limit: int
     max_tokens: int
+
+
+class ReadDocsOptions(TypedDict, total=False):
+    """Of `read_docs`: a version by `label`; at most `max_tokens` of the section and of `around` before and after it.
+
+    With `outline` the sections of the page are listed instead of their text.
+    """
+
+    label: str | None
+    around: int
+    max_tokens: int
+    outline: bool

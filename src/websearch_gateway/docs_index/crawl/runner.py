@@ -76,7 +76,8 @@ class CrawlRunner:
     """Crawls versions of a store.
 
     `unpackers` run what takes longer than the reading of a page. `index_file` is the file of the index, whose disk
-    must have room; None for a database server. `clock` gives seconds since the epoch, the same as the store's.
+    must have room; None for a database server. `guarded` gives a call that checks the redirects of a guarded site while
+    nobody waits for its crawl. `clock` gives seconds since the epoch, the same as the store's.
     """
 
     store: SqlDocs
@@ -86,6 +87,7 @@ class CrawlRunner:
     read: ReadDocument
     embedder: Embedder
     index_file: Path | None
+    guarded: Callable[[], Deadline] = lambda: UNLIMITED
     clock: Callable[[], float] = time.time
     owner: Owner = field(default_factory=this_process)
     _paces: dict[str, HostPace] = field(default_factory=dict)
@@ -93,7 +95,7 @@ class CrawlRunner:
     _unwatched: set[asyncio.Task[SiteVersion | None]] = field(default_factory=set)
 
     async def crawl(
-        self, version_id: int, on_progress: OnProgress = ignore, call: Deadline = UNLIMITED
+        self, version_id: int, on_progress: OnProgress = ignore, call: Deadline | None = None
     ) -> SiteVersion | None:
         """Crawl a version, resume its crawl, or refresh it if it is complete. `call` checks redirects.
 
@@ -117,7 +119,7 @@ class CrawlRunner:
             ended.set()
 
     async def crawl_for(
-        self, version_id: int, seconds: float, on_progress: OnProgress = ignore, call: Deadline = UNLIMITED
+        self, version_id: int, seconds: float, on_progress: OnProgress = ignore, call: Deadline | None = None
     ) -> SiteVersion | None:
         """As `crawl`, but returns the version after `seconds` at the latest; the crawl then goes on, until `close`.
 
@@ -179,7 +181,9 @@ class CrawlRunner:
             raise SearchTimeoutError(f"{scope.origin} takes too long to answer. Try again later.") from error
         return ""
 
-    async def _crawl_claimed(self, version_id: int, on_progress: OnProgress, call: Deadline) -> SiteVersion | None:
+    async def _crawl_claimed(
+        self, version_id: int, on_progress: OnProgress, call: Deadline | None
+    ) -> SiteVersion | None:
         if self.index_file is not None:
             folder = next(path for path in self.index_file.parents if path.exists())
             if (await asyncio.to_thread(shutil.disk_usage, folder)).free < LEAST_FREE_BYTES:
@@ -200,6 +204,8 @@ class CrawlRunner:
                 if version is None:
                     return None
                 check_source(version)
+                if call is None:
+                    call = self.guarded() if version.options.is_guarded else UNLIMITED
                 if version.status in ("completed", "suspicious"):
                     await self.store.start_generation(version_id)
                     version = await self.store.version(version_id) or version

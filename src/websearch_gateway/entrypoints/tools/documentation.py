@@ -184,9 +184,12 @@ async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progre
     unknown = await gateway.reading.provenance.check(asked, caller)
     if given.base_url is not None:
         unknown = await gateway.reading.provenance.check(given.base_url, caller) or unknown
+    call = gateway.reading.provenance.checking_redirects(UNLIMITED, url, caller)
+    options["is_guarded"] = call is not UNLIMITED  # also when it resumes without the caller
     site, note = await gateway.add_docs(url, given.name, given.version, **options)
     try:
-        call = gateway.reading.provenance.checking_redirects(UNLIMITED, site.url if package else url, caller)
+        if package:
+            call = gateway.reading.provenance.checking_redirects(UNLIMITED, site.url, caller)
         status = await _crawled(gateway, site, caller, progress, call)
     except SearchError:
         await gateway.docs.discard_refused(site)
