@@ -25,7 +25,9 @@
   const named = (url, title) => link(url, title && title !== host(url) ? title : `${host(url)}${isWeb(url) ? new URL(url).pathname : ""}`);
   const seconds = (value) => value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(1)} s`;
   const dollars = (value) => value === 0 ? "$0" : `$${value.toFixed(value < 0.01 ? 4 : 2)}`;
-  const count = (number, one, many) => `${number} ${number === 1 ? one : many}`;
+  const count = (items, one) => `${items.length} ${one}${items.length === 1 ? "" : "s"}`;
+  const joined = (...parts) => parts.filter(Boolean).join(" · ");
+  const article = (head, about, ...body) => make("article", {}, make("h2", {}, head), make("small", {}, about), ...body);
   const titled = (title, ...nodes) => make("div", { class: "part" }, make("h2", {}, title), ...nodes);
   const listed = (title, items) => items.length ? [titled(title, make("ul", {}, ...items.map((item) => make("li", {}, item))))] : [];
   const table = (title, heads, rows) => make("table", {},
@@ -96,31 +98,28 @@
       ...(result.searchSuggestions ? [suggestions(result.searchSuggestions)] : []),
       ...(result.citations.length ? [titled("Citations", make("ol", { class: "sources" }, ...result.citations.map((one, place) =>
         make("li", { id: `${panel.id}-source-${place + 1}`, tabindex: "-1" }, link(one.url, one.title),
-          make("small", {}, [host(one.url), one.publishedAt, one.page ? `page ${one.page}` : ""].filter(Boolean).join(" · ")),
+          make("small", {}, joined(host(one.url), one.publishedAt, one.page && `page ${one.page}`)),
           ...quoted(one), isWeb(one.quoteUrl) ? link(one.quoteUrl, "the quote on its page") : null))))] : []),
       ...listed("Found, but not cited", result.sources.map((one) => named(one.url, one.title))),
     ],
-    web_search: (_, result) => result.results.map((one) => make("article", {},
-      make("h2", {}, link(one.link, one.title)),
-      make("small", {}, [host(one.link), one.provider, one.published_date].filter(Boolean).join(" · ")),
+    web_search: (_, result) => result.results.map((one) => article(
+      link(one.link, one.title), joined(host(one.link), one.provider, one.published_date),
       make("p", {}, one.snippet), foldable("Text of the page", one.page_content))),
     read_from_page: (_, result) => [
       make("p", {}, link(result.url, result.title)),
-      ...result.queries.flatMap((query) => query.results.length ? query.results : [query.nearest].filter(Boolean)).map((one) =>
-        make("article", {}, make("h2", {}, one.sectionPath.join(" › ") || "Passage"),
-          make("small", {}, `score ${one.score.toFixed(2)}${one.page ? ` · page ${one.page}` : ""}`),
-          make("pre", {}, one.text))),
+      ...result.queries.flatMap((query) => query.results.length ? query.results : [query.nearest].filter(Boolean)).map((one) => article(
+        one.sectionPath.join(" › ") || "Passage", joined(`score ${one.score.toFixed(2)}`, one.page && `page ${one.page}`),
+        make("pre", {}, one.text))),
     ],
-    search_docs: (_, result) => result.results.map((one) => make("article", {},
-      make("h2", {}, link(one.url, one.heading_path.join(" › ") || one.page_title)),
-      make("small", {}, `${one.site_name} ${one.site_version} · ${one.page_title}`),
+    search_docs: (_, result) => result.results.map((one) => article(
+      link(one.url, one.heading_path.join(" › ") || one.page_title), joined(`${one.site_name} ${one.site_version}`, one.page_title),
       make("pre", {}, one.content))),
   };
   const COUNTED = {
-    search_web: (result) => count(result.citations.length, "citation", "citations"),
-    web_search: (result) => count(result.results.length, "result", "results"),
-    read_from_page: (result) => count(result.queries.flatMap((query) => query.results).length, "passage", "passages"),
-    search_docs: (result) => count(result.results.length, "section", "sections"),
+    search_web: (result) => count(result.citations, "citation"),
+    web_search: (result) => count(result.results, "result"),
+    read_from_page: (result) => count(result.queries.flatMap((query) => query.results), "passage"),
+    search_docs: (result) => count(result.results, "section"),
   };
 
   const spent = (one) => [one.name, one.outcome === "ok" ? "answered" : one.outcome === "CANCELLED" ? "no longer needed"

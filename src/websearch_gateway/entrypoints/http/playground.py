@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import asdict, replace
 from functools import cache
 from importlib.resources import files
+from string import Template
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,13 +43,40 @@ from websearch_gateway.models import AskedUpstream, Caller, Watch
 from websearch_gateway.results import DocsSearchResponse, PagePassages, SearchResponse, WebSearchResponse, WireModel
 from websearch_gateway.settings import Settings
 
-FIRST_STAGES = {
-    "search_web": "Checking the question",
-    "web_search": "Checking the query",
-    "read_from_page": "Reading the page",
-    "search_docs": "Searching the index",
+_DOMAIN = ("includeDomains", "Only this domain (optional)", 'type="text" placeholder="example.org"')
+_QUESTION = ("query", "Question", 'type="text" required placeholder="How tall is the Eiffel Tower?"')
+
+TABS: Mapping[str, tuple[str, str, str, tuple[tuple[str, str, str], ...]]] = {
+    "search_web": (
+        "Answer",
+        "Checking the question",
+        "A short answer from the web with its citations. Point at a citation or focus it to see the quote.",
+        (_QUESTION, _DOMAIN, ("verifyCitations", "Read the cited pages and quote them", "")),
+    ),
+    "web_search": (
+        "Web results",
+        "Checking the query",
+        "Pages that search providers find, with their text.",
+        (("query", "Query", 'type="text" required placeholder="Eiffel Tower height"'), _DOMAIN),
+    ),
+    "read_from_page": (
+        "One page",
+        "Reading the page",
+        "The passages of one page that answer a question.",
+        (("url", "Address of the page", 'type="url" required placeholder="https://example.org/"'), _QUESTION),
+    ),
+    "search_docs": (
+        "Documentation",
+        "Searching the index",
+        "Sections of the documentation that this gateway has indexed.",
+        (
+            ("query", "Question", 'type="text" required placeholder="How do I set a timeout?"'),
+            ("siteId", "Only this site (optional)", 'type="text"'),
+        ),
+    ),
 }
-"""The tools of the page, and what each does first."""
+"""The tools of the page: the tab's title, what the tool does first, what it gives, and its fields: argument, label and
+attributes, which a checkbox lacks."""
 
 _SHOW = (
     'addEventListener("message", (event) => { if (event.source === parent) document.body.innerHTML = event.data; });'
@@ -76,7 +105,7 @@ def play_routes(settings: Settings, gateway: LazyGateway) -> list[BaseRoute]:
     """The routes of the page; none if it is off."""
     if settings.playground == "off":
         return []
-    tools = {tool.name: tool for tool in callable_tools(settings) if tool.name in FIRST_STAGES}
+    tools = {tool.name: tool for tool in callable_tools(settings) if tool.name in TABS}
     page = rendered(with_token=settings.auth_mode != "none")
 
     async def play(_: Request) -> Response:
@@ -103,10 +132,26 @@ def _file(name: str) -> str:
 
 def rendered(*, with_token: bool) -> str:
     """The whole page. `with_token`: a form asks for the token that callers need."""
-    before, form, after = _file("play.html").split("<!-- token -->")
+    whole, *named = re.split(r"<!-- (\w+) -->\n", _file("play.html"))
+    pieces = dict(zip(named[::2], map(Template, named[1::2]), strict=True))
+    tabs = panels = ""
+    for place, (tool, (title, _, about, fields)) in enumerate(TABS.items()):
+        first = place == 0
+        tabs += pieces["tab"].substitute(
+            tool=tool, title=title, selected="true" if first else "false", index="0" if first else "-1"
+        )
+        shown = "".join(
+            pieces["text" if more else "checkbox"].substitute(tool=tool, argument=argument, label=label, more=more)
+            for argument, label, more in fields
+        )
+        panels += pieces["panel"].substitute(
+            tool=tool, about=about, hidden="" if first else " hidden", fields=shown.rstrip()
+        )
+    token = pieces["token"].template.rstrip() if with_token else ""
+    body = Template(whole).substitute(token=token, tabs=tabs.rstrip(), panels=panels.rstrip())
     return document(
         "Ask · websearch-gateway",
-        Html(before + (form if with_token else "") + after),
+        Html(body),
         head=Html(f'<style>{_file("play.css")}</style><script src="/play.js" defer></script>'),
     )
 
@@ -170,7 +215,7 @@ async def _events(gateway: LazyGateway, tool: Tool, arguments: Any, caller: Call
             end = own_shape(describe(error), 500)
         tell({**end, "upstreams": [asdict(asked) for asked in watch.asked.values()]})
 
-    tell({"stage": FIRST_STAGES[tool.name]})
+    tell({"stage": TABS[tool.name][1]})
     task = asyncio.create_task(call())
     task.add_done_callback(lambda _: waiting.put_nowait(None))
     try:
