@@ -78,14 +78,13 @@ class LazyGateway:
             SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
         """
         async with self._lock:
-            if self.built is None:
-                self.built = await asyncio.to_thread(self._build)
-            return self.built
-
-    def _build(self) -> Gateway:
-        """Imports and certificates take half a second; the event loop answers other calls meanwhile."""
-        gateway: Gateway = importlib.import_module("websearch_gateway.app").Gateway(self.settings)
-        return gateway
+            if self.built is not None:
+                return self.built
+            # Imports and certificates take half a second; the event loop answers other calls meanwhile.
+            app = await asyncio.to_thread(importlib.import_module, "websearch_gateway.app")
+            gateway: Gateway = await asyncio.to_thread(app.Gateway, self.settings)
+            self.built = gateway
+            return gateway
 
     def warm_up(self) -> None:
         """Build and load in the background what the first call would wait for. That call gets any error."""
@@ -94,12 +93,9 @@ class LazyGateway:
 
     async def close(self) -> None:
         """Close the gateway if it was built."""
-        if self._warming is not None:
-            self._warming.cancel()
-            await asyncio.gather(self._warming, return_exceptions=True)
-        if self._crawling is not None:
-            self._crawling.cancel()
-            await asyncio.gather(self._crawling, return_exceptions=True)
+        for task in filter(None, (self._warming, self._crawling)):
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
         if self.built is not None:
             await self.built.close()
         flush_logs()  # a signal may be about to end the process
@@ -147,19 +143,14 @@ def _settle() -> None:
     A call creates hundreds of objects, and scanning all modules every few calls takes a seventh of their time. No
     collection runs before it, since it would block the event loop.
     """
-    _give_back()
-    gc.freeze()
-    gc.set_threshold(5_000, 20, 100)
-
-
-def _give_back() -> None:
-    """Return memory that imports used and freed to the system: with glibc, some 9 MB."""
     if sys.platform == "linux":
         import ctypes
 
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
+        # Give back what imports used and freed: with glibc, some 9 MB.
+        if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
             trim(0)
+    gc.freeze()
+    gc.set_threshold(5_000, 20, 100)
 
 
 FLUSH_SECONDS = 3.0

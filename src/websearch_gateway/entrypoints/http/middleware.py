@@ -207,8 +207,9 @@ class HostOriginCheck:
             allow_headers=CORS_HEADERS,
             expose_headers=CORS_EXPOSED,
         )
-        self._hosts = Names([*settings.allowed_hosts, *_public_hosts(settings.public_url)])
-        self._origins = Names([*settings.allowed_origins, *_public_origins(settings.public_url)])
+        hosts, origins = _public(settings.public_url)
+        self._hosts = Names([*settings.allowed_hosts, *hosts])
+        self._origins = Names([*settings.allowed_origins, *origins])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -245,20 +246,15 @@ def _is_own_page(origin: str, port: int | None) -> bool:
     return scheme == "http" and bool(separator) and _is_loopback(host, port)
 
 
-def _public_hosts(public_url: str | None) -> list[str]:
+def _public(public_url: str | None) -> tuple[list[str], list[str]]:
+    """The values of Host and Origin that PUBLIC_URL allows."""
     if public_url is None:
-        return []
+        return [], []
     parts = urlsplit(public_url.lower())
     name = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     port = parts.port or _DEFAULT_PORTS[parts.scheme]
-    return [f"{name}:{port}", *([name] if port == _DEFAULT_PORTS[parts.scheme] else [])]
-
-
-def _public_origins(public_url: str | None) -> list[str]:
-    if public_url is None:
-        return []
-    scheme = urlsplit(public_url.lower()).scheme
-    return [f"{scheme}://{host}" for host in _public_hosts(public_url)]
+    hosts = [f"{name}:{port}", *([name] if port == _DEFAULT_PORTS[parts.scheme] else [])]
+    return hosts, [f"{parts.scheme}://{host}" for host in hosts]
 
 
 MAX_BODY_BYTES = 1_048_576

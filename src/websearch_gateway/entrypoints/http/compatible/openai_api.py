@@ -18,7 +18,7 @@ from uuid import uuid4
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
-from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible, Given, Lenient
+from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible, Given, Lenient, always
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.entrypoints.reply import fit_answer, places_of
 from websearch_gateway.errors import SearchValidationError
@@ -413,16 +413,15 @@ CREATED = 1_764_547_200
 """2025-12-01: clients require a number, and use it only for sorting."""
 
 
-async def models(_: Gateway, __: Given, ___: Caller) -> Any:
-    """One model, which answers as the tool of the same name."""
-    return {
-        "object": "list",
-        "data": [{"id": MODEL, "name": MODEL, "object": "model", "created": CREATED, "owned_by": "websearch-gateway"}],
-    }
+MODELS = {
+    "object": "list",
+    "data": [{"id": MODEL, "name": MODEL, "object": "model", "created": CREATED, "owned_by": "websearch-gateway"}],
+}
+"""One model, which answers as the tool of the same name."""
 
 
 OPENAI_APIS = (
     Compatible(("/v1/responses",), ("POST",), "search", openai_error, respond),
     Compatible(("/v1/chat/completions",), ("POST",), "search", openai_error, complete),
-    Compatible(("/v1/models",), ("GET",), "search", openai_error, models),
+    Compatible(("/v1/models",), ("GET",), "search", openai_error, always(MODELS)),
 )

@@ -103,6 +103,15 @@ def _exceeded(value: Any) -> str | None:
     return f"{LONGEST_TEXT} characters" if is_too_long(value) else None
 
 
+def always(content: Any) -> Callable[[Gateway, Given, Caller], Awaitable[Any]]:
+    """An endpoint whose JSON is always the same. No `Response`: CORS adds headers to it."""
+
+    async def answer(*_: Any) -> Any:
+        return content
+
+    return answer
+
+
 def is_json(scope: Scope) -> bool:
     """Whether the body is declared as JSON."""
     kind = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
@@ -278,12 +287,11 @@ async def tavily_extract(gateway: Gateway, given: Given, caller: Caller) -> Any:
     }
 
 
-async def tavily_usage(_: Gateway, __: Given, ___: Caller) -> Any:
-    """No plan and no credits: limits and budgets are the gateway's own."""
-    return {
-        "key": {"usage": 0, "limit": None},
-        "account": {"current_plan": "websearch-gateway", "plan_usage": 0, "plan_limit": None},
-    }
+TAVILY_USAGE = {
+    "key": {"usage": 0, "limit": None},
+    "account": {"current_plan": "websearch-gateway", "plan_usage": 0, "plan_limit": None},
+}
+"""No plan and no credits: limits and budgets are the gateway's own."""
 
 
 async def tavily_refusal(_: Gateway, __: Given, ___: Caller) -> Any:
@@ -462,7 +470,7 @@ SEARCH_APIS = (
     # Before SearXNG: a JSON body at /search is Tavily's.
     _tavily(("search",), tavily_search, serves=lambda scope: is_json(scope) or scope["path"] != "/search"),
     _tavily(("extract",), tavily_extract, "read"),
-    _tavily(("usage",), tavily_usage, method="GET"),
+    _tavily(("usage",), always(TAVILY_USAGE), method="GET"),
     _tavily(("crawl", "map", "research"), tavily_refusal),
     _searxng(
         ("/search", "/", "/searxng", "/searxng/", "/searxng/search"), searxng_search, "GET", "POST", serves=_is_search
