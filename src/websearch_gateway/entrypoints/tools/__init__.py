@@ -7,13 +7,14 @@ costs tokens in every conversation: say when to use the tool, and do not repeat 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.docs_index.store import has_site
 from websearch_gateway.entrypoints.reply import cached_text, fit_answer, fit_similar, similar_text
-from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared
+from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared
 from websearch_gateway.entrypoints.tools.documentation import DOCS
 from websearch_gateway.entrypoints.tools.web import ANSWER, READ, SEARCH
 from websearch_gateway.errors import SearchNotConfiguredError
@@ -34,44 +35,33 @@ if TYPE_CHECKING:
 __all__ = ["TOOLS", "Arguments", "Tool", "callable_tools", "is_fixed", "listed", "toolsets_of"]
 
 
-class NoArguments(Arguments):
-    pass
-
-
 async def _provider_status(gateway: Gateway, *_: Any) -> ProviderStatuses:
     return gateway.operations.provider_status()
 
 
+_ops = partial(Tool, toolset="ops", arguments=NoArguments, open_world=False)
+
 OPS: tuple[Tool, ...] = (
-    Tool(
+    _ops(
         name="get_cache_stats",
-        toolset="ops",
         title="Use and size of the cache",
         description="Show the hit rate, savings, size and age of the cache.",
-        arguments=NoArguments,
         result=CacheStats,
         run=lambda gateway, *_: gateway.cache.stats(),
-        open_world=False,
     ),
-    Tool(
+    _ops(
         name="get_provider_status",
-        toolset="ops",
         title="Health of the upstreams",
         description="Show health, breaker, latency and last error of every upstream.",
-        arguments=NoArguments,
         result=ProviderStatuses,
         run=_provider_status,
-        open_world=False,
     ),
-    Tool(
+    _ops(
         name="get_server_stats",
-        toolset="ops",
         title="Load and costs",
         description="Show calls, latencies and errors of this gateway, and its costs per day and provider.",
-        arguments=NoArguments,
         result=ServerStats,
         run=lambda gateway, *_: gateway.operations.server_stats(),
-        open_world=False,
     ),
 )
 
@@ -85,10 +75,11 @@ class SearchSimilarArguments(SearchCachedArguments):
     limit: Annotated[StrictInt, declared("The most answers.", minimum=1, maximum=20)] = 5
 
 
+_cache = partial(Tool, toolset="cache", open_world=False)
+
 CACHE: tuple[Tool, ...] = (
-    Tool(
+    _cache(
         name="search_similar",
-        toolset="cache",
         title="Find answers to similar questions",
         description=(
             "Get recent answers to similar questions; these may mean something else. Free, and calls no upstream."
@@ -98,11 +89,9 @@ CACHE: tuple[Tool, ...] = (
         run=lambda gateway, asked, caller, _: gateway.search_similar(**asked.model_dump(), caller=caller),
         fit=fit_similar,
         text=similar_text,
-        open_world=False,
     ),
-    Tool(
+    _cache(
         name="search_cached",
-        toolset="cache",
         title="Answer from the cache",
         description="Like search_web, but only from the cache; `found` is false if the answer is not there.",
         arguments=SearchCachedArguments,
@@ -110,7 +99,6 @@ CACHE: tuple[Tool, ...] = (
         run=lambda gateway, asked, caller, _: gateway.search_cached(asked.query, caller),
         fit=fit_answer,
         text=cached_text,
-        open_world=False,
     ),
 )
 
@@ -128,28 +116,24 @@ class CacheMigrateArguments(Arguments):
     target: Annotated[StrictStr, declared("A STATE_URL; over HTTP sqlite:///NAME only.", minLength=1, maxLength=2000)]
 
 
+_admin = partial(Tool, toolset="admin", changes_data=True, open_world=False)
+
 ADMIN: tuple[Tool, ...] = (
-    Tool(
+    _admin(
         name="cache_clear",
-        toolset="admin",
         title="Clear the cache",
         description="Remove cached answers, results and pages, for all users.",
         arguments=CacheClearArguments,
         result=CacheClearResult,
         run=lambda gateway, asked, *_: gateway.cache.clear(**asked.model_dump()),
-        changes_data=True,
-        open_world=False,
     ),
-    Tool(
+    _admin(
         name="cache_migrate",
-        toolset="admin",
         title="Copy the cache elsewhere",
         description="Copy all cached entries to another state backend. After an interruption, call it again to resume.",
         arguments=CacheMigrateArguments,
         result=MigrateResult,
         run=lambda gateway, asked, caller, _: gateway.migration.migrate(asked.target, caller),
-        changes_data=True,
-        open_world=False,
     ),
 )
 

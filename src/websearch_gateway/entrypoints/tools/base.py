@@ -56,6 +56,10 @@ class Arguments(BaseModel):
         return self
 
 
+class NoArguments(Arguments):
+    pass
+
+
 def arguments_of(request: type[DataclassInstance], name: str, **defaults: Any) -> type[Arguments]:
     """The argument model of a tool, called `name`: the fields of `request` that are declared as arguments.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
@@ -19,7 +21,7 @@ from websearch_gateway.entrypoints.reply import (
     sections_text,
     size_of,
 )
-from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
+from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared, reply_tokens
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import UNLIMITED, Caller, Deadline, Progress
 from websearch_gateway.pipeline.guard import one_deadline, up_to
@@ -41,24 +43,15 @@ LEAST_TOKENS = 100
 Run = Callable[["Gateway", Any, Caller, Progress], Awaitable[WireModel]]
 
 
-def _counted(run: Run) -> Run:
-    """`run`, counted against READ_RATE_LIMIT even if the call fails."""
+def _counted(run: Run, *, timed: bool = False) -> Run:
+    """`run`, counted against READ_RATE_LIMIT even if the call fails; `timed` with the deadline of a search."""
 
     async def counted(gateway: Gateway, given: Any, caller: Caller, progress: Progress) -> WireModel:
         await gateway.reading.rate_limits.admit(caller)
-        return await run(gateway, given, caller, progress)
-
-    return counted
-
-
-def _timed(run: Run) -> Run:
-    """`_counted(run)` with the deadline of a search."""
-
-    async def timed(gateway: Gateway, given: Any, caller: Caller, progress: Progress) -> WireModel:
-        async with one_deadline(gateway.reading.deadline_seconds):
+        async with one_deadline(gateway.reading.deadline_seconds) if timed else nullcontext():
             return await run(gateway, given, caller, progress)
 
-    return _counted(timed)
+    return counted
 
 
 class SearchDocsArguments(Arguments):
@@ -79,10 +72,6 @@ class ReadDocsArguments(Arguments):
     around: Annotated[StrictInt, declared("Sections before and after.", minimum=0, maximum=20)] = 0
     max_tokens: Annotated[StrictInt, declared("At most.", minimum=100, maximum=100_000)] = 4_000
     outline: Annotated[StrictBool, declared("true: list the page's sections.")] = False
-
-
-class NoDocsArguments(Arguments):
-    pass
 
 
 class SiteArguments(Arguments):
@@ -154,7 +143,7 @@ async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: P
         max_tokens = max(LEAST_TOKENS, min(max_tokens, size // BYTES_PER_TOKEN) * room // size * 9 // 10)
 
 
-async def _list(gateway: Gateway, _: NoDocsArguments, caller: Caller, __: Progress) -> DocsSites:
+async def _list(gateway: Gateway, _: NoArguments, caller: Caller, __: Progress) -> DocsSites:
     from websearch_gateway.docs_index.library import listed
 
     return fit_sites(await listed(gateway.docs, await gateway.docs.completed()), reply_tokens(gateway, caller))
@@ -236,10 +225,12 @@ async def _crawled(
     return fit_docs_status(await statuses(gateway.docs, found, message), reply_tokens(gateway, caller))
 
 
+_docs = partial(Tool, toolset="docs", open_world=False)
+_changing = partial(Tool, toolset="docs-admin", scope="admin", result=DocsStatus, changes_data=True)
+
 DOCS: tuple[Tool, ...] = (
-    Tool(
+    _docs(
         name="search_docs",
-        toolset="docs",
         title="Search documentation",
         description=(
             "Find sections of the indexed documentation by symbol, flag or meaning, offline, with version and anchor. "
@@ -248,62 +239,45 @@ DOCS: tuple[Tool, ...] = (
         arguments=SearchDocsArguments,
         result=DocsSearchResponse,
         text=sections_text,
-        run=_timed(_search),
-        open_world=False,
+        run=_counted(_search, timed=True),
     ),
-    Tool(
+    _docs(
         name="read_docs",
-        toolset="docs",
         title="Read documentation",
         description="Read a section that search_docs found, its neighbours, or the outline of a page.",
         arguments=ReadDocsArguments,
         result=DocsReadResponse,
-        run=_timed(_read),
-        open_world=False,
+        run=_counted(_read, timed=True),
     ),
-    Tool(
+    _docs(
         name="list_sites",
-        toolset="docs",
         title="List documentation",
         description="List the indexed documentation: names, versions, age.",
-        arguments=NoDocsArguments,
+        arguments=NoArguments,
         result=DocsSites,
-        run=_timed(_list),
-        open_world=False,
+        run=_counted(_list, timed=True),
     ),
-    Tool(
+    _changing(
         name="add_docs",
-        toolset="docs-admin",
         title="Index documentation",
         description="Crawl a documentation site and index it. Long crawls go on in the background; see docs_status.",
         arguments=AddDocsArguments,
-        result=DocsStatus,
         run=_counted(_add),
-        changes_data=True,
-        scope="admin",
     ),
-    Tool(
+    _changing(
         name="update_docs",
-        toolset="docs-admin",
         title="Refresh documentation",
         description="Fetch what has changed on an indexed site, or resume a crawl that was stopped.",
         arguments=SiteArguments,
-        result=DocsStatus,
         run=_counted(_update),
-        changes_data=True,
-        scope="admin",
     ),
-    Tool(
+    _changing(
         name="delete_docs",
-        toolset="docs-admin",
         title="Delete documentation",
         description="Remove one version of a site from the index.",
         arguments=SiteArguments,
-        result=DocsStatus,
         run=_counted(_delete),
-        changes_data=True,
         open_world=False,
-        scope="admin",
     ),
     Tool(
         name="docs_status",
@@ -312,7 +286,7 @@ DOCS: tuple[Tool, ...] = (
         description="Show how far crawls are, and which pages failed and why.",
         arguments=DocsStatusArguments,
         result=DocsStatus,
-        run=_timed(_status),
+        run=_counted(_status, timed=True),
         open_world=False,
         scope="admin",
     ),
