@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, REQUEST_CANCELLED
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -35,7 +35,13 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from websearch_gateway import __version__
-from websearch_gateway.entrypoints.http.authentication import Authentication, caller_of, metadata_routes, require_scope
+from websearch_gateway.entrypoints.http.authentication import (
+    Authentication,
+    Verifier,
+    caller_of,
+    metadata_routes,
+    require_scope,
+)
 from websearch_gateway.entrypoints.http.compatible import (
     compatible_endpoint,
     compatible_routes,
@@ -54,9 +60,6 @@ from websearch_gateway.models import no_progress
 from websearch_gateway.results import ErrorInfo
 from websearch_gateway.settings import Settings, load_settings
 from websearch_gateway.upstream.telemetry import configure_logging
-
-if TYPE_CHECKING:
-    from websearch_gateway.entrypoints.http.tokens import Verifier
 
 _log = logging.getLogger(__name__)
 

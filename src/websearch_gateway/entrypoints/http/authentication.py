@@ -34,7 +34,6 @@ from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
     from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible
-    from websearch_gateway.entrypoints.http.tokens import Verifier
 
 
 SCOPES = ("search", "read", "docs", "cache", "ops", "admin")
@@ -168,8 +167,30 @@ _NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
+class Verifier:
+    """Accepts some tokens. `issuer` issues them: an https URL if clients can request one there."""
+
+    __slots__ = ()
+    issuer: str
+
+    async def verify(self, token: str) -> Caller:
+        """The bearer of `token`, with its scopes.
+
+        Raises:
+            InvalidToken: it is invalid.
+            SearchError: its issuer's keys cannot be fetched.
+        """
+        raise NotImplementedError
+
+    async def check(self) -> None:
+        """Fetch the keys for verification; raises `SearchError` if that fails."""
+
+    async def aclose(self) -> None:
+        """Release sockets."""
+
+
 @dataclass(frozen=True, slots=True)
-class StaticVerifier:
+class StaticVerifier(Verifier):
     """Accepts the keys whose digests it holds, each with its bearer."""
 
     callers: Mapping[str, Caller]
@@ -189,12 +210,6 @@ class StaticVerifier:
         if found is None:
             raise InvalidToken("It is not one of this server's keys.")
         return found
-
-    async def check(self) -> None:
-        """Nothing to fetch."""
-
-    async def aclose(self) -> None:
-        """Nothing to release."""
 
 
 def digest(token: str) -> str:

@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import jwt
@@ -20,6 +20,7 @@ import jwt
 from websearch_gateway.entrypoints.http.authentication import (
     SCOPES,
     InvalidToken,
+    Verifier,
     check_claims,
     checked_header,
     granted,
@@ -150,30 +151,6 @@ def _safe_url(url: str) -> str:
     return url
 
 
-class Verifier(Protocol):
-    """Accepts some tokens. `issuer` issues them: an https URL if clients can request one there."""
-
-    @property
-    def issuer(self) -> str: ...
-
-    async def verify(self, token: str) -> Caller:
-        """The bearer of `token`, with its scopes.
-
-        Raises:
-            InvalidToken: it is invalid.
-            SearchError: its issuer's keys cannot be fetched.
-        """
-        ...
-
-    async def check(self) -> None:
-        """Fetch the keys for verification; raises `SearchError` if that fails."""
-        ...
-
-    async def aclose(self) -> None:
-        """Release sockets."""
-        ...
-
-
 _OPTIONS: jwt.types.Options = {
     "require": ["exp", "sub", "aud", "iss"],
     "enforce_minimum_key_length": True,
@@ -184,7 +161,7 @@ _OPTIONS: jwt.types.Options = {
 
 
 @dataclass(frozen=True, slots=True)
-class TokenVerifier:
+class TokenVerifier(Verifier):
     """Accepts the tokens of one issuer, for one audience, signed with one algorithm."""
 
     algorithm: str
