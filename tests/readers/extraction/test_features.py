@@ -61,10 +61,10 @@ def test_a_block_knows_where_the_other_extractor_begins_and_ends() -> None:
 # One tree: is a > 1? On the right: is b > 2? Its leaves from left to right come to 1, 2 and 4.
 SMALL = Trees(
     features=("a", "b"),
-    feature=np.array([[0, 1]]),
-    threshold=np.array([[1.0, 2.0]]),
-    left=np.array([[0b001, 0b010]], dtype=np.uint16),
-    value=np.array([[1.0, 2.0, 4.0]]),
+    feature=np.array([[0], [1]]),
+    threshold=np.array([[1.0], [2.0]]),
+    left=np.array([[0b001], [0b010]], dtype=np.uint16),
+    value=np.array([[1.0], [2.0], [4.0]]),
     first=load("block_filter").first,
 )
 

@@ -136,7 +136,12 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
     unfolded = page.unfold_topic(root, url)
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
     warnings = (*unfolded, *cut, *strip_invisible(root))
-    title, published = page.title_of(root), declared_date(root, url) if thorough else None
+    title, published = page.title_of(root), None
+    if thorough:
+        from htmldate import find_date
+
+        # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and is often wrong.
+        published = find_date(root, original_date=True, extensive_search=False, url=url)
     kind = page.declared_kind(root) if thorough else ""
     is_documentation = not thorough or page.is_documentation(root, url)
     base = page.base_of(root, url)
@@ -144,15 +149,6 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
     page.strip_shortcodes(root)
     page.strip_furniture(root)
     return Clean(title, published, kind, is_documentation, base, warnings, blocks.outline(root))
-
-
-def declared_date(root: Any, url: str) -> str | None:
-    """The publication date that the page declares, as an ISO 8601 date."""
-    from htmldate import find_date
-
-    # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and is often wrong.
-    date: str | None = find_date(root, original_date=True, extensive_search=False, url=url)
-    return date
 
 
 def is_doubtful(measures: Measures, alone: Floats, cleaned: Clean) -> bool:

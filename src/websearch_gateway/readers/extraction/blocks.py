@@ -607,9 +607,9 @@ class Trees:
 
     Attributes:
         features: the names of the columns, in order.
-        feature, threshold, left: shape (trees, nodes): the column to compare, the highest value that goes left, and
+        feature, threshold, left: shape (nodes, trees): the column to compare, the highest value that goes left, and
             the leaves on the left as bits.
-        value: shape (trees, leaves): the score of each leaf.
+        value: shape (leaves, trees): the score of each leaf.
         first: the lowest bit that is set in each number of MOST_LEAVES bits.
     """
 
@@ -624,15 +624,16 @@ class Trees:
         """The probability of each block, from 0 to 1, given its features by name."""
         import numpy as np
 
-        # Each value of a feature is beside those of the other blocks: that is three times as fast as a row per block.
+        # The values of a feature are side by side, and the first nodes of all trees: that is ten times as fast as a row
+        # for each block and for each tree.
         table = np.empty((len(self.features), blocks), np.float32)
         for row, name in zip(table, self.features, strict=True):
             row[:] = columns[name]
-        scores, trees = np.empty(blocks), np.arange(len(self.value))[:, None]
+        scores, trees = np.empty(blocks), np.arange(self.value.shape[1])[:, None]
         for part in (slice(start, start + _AT_ONCE) for start in range(0, blocks, _AT_ONCE)):
             above = table[:, part][self.feature] > self.threshold[:, :, None]
-            ruled_out = np.bitwise_or.reduce(np.where(above, self.left[:, :, None], np.uint16(0)), axis=1)
-            scores[part] = self.value[trees, self.first[~ruled_out]].sum(axis=0)
+            ruled_out = np.bitwise_or.reduce(above * self.left[:, :, None], axis=0)
+            scores[part] = self.value[self.first[~ruled_out], trees].sum(axis=0)
         likely: Floats = 1 / (1 + np.exp(-scores))
         return likely
 
@@ -648,6 +649,5 @@ def load(name: str) -> Trees:
     for leaf in reversed(range(MOST_LEAVES)):
         first[numbers >> leaf & 1 == 1] = leaf
     types = {"feature": np.int32, "threshold": np.float32, "left": np.uint16, "value": np.float32}
-    return Trees(
-        tuple(file["features"]), **{key: np.array(file[key], kind) for key, kind in types.items()}, first=first
-    )
+    parts = {key: np.ascontiguousarray(np.array(file[key], kind).T) for key, kind in types.items()}
+    return Trees(tuple(file["features"]), **parts, first=first)
