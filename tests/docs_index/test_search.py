@@ -143,6 +143,22 @@ async def test_a_definition_begins_its_result_if_others_come_before_it_in_the_se
     assert (found.content, found.url) == ("`task.wait`()\n\nWaits for it.", f"{BASE}a.html#task.wait")
 
 
+async def test_a_page_of_two_sites_of_which_one_begins_below_the_other_is_that_of_the_deeper_one(docs, ranker):
+    outer, inner = await version(docs, "outer"), await version(docs, "inner", "2", f"{BASE}2.0/")
+    for id_ in (outer, inner):
+        await commit(docs, id_, page(f"{BASE}2.0/a.html", "The walrus sleeps."))
+    await commit(docs, outer, page(f"{BASE}b.html", "Where the walrus eats."))
+    both = await ranker.search("walrus", None, await docs.versions())
+    assert sorted((one.site_name, one.url.partition("#")[0]) for one in both) == [
+        ("inner", f"{BASE}2.0/a.html"),
+        ("outer", f"{BASE}b.html"),
+    ]
+    (alone,) = await ranker.search("walrus", None, [one for one in await docs.versions() if one.id == inner])
+    assert alone.site_name == "inner"
+    pages = [await docs.find_page(f"{BASE}2.0/a.html", versions) for versions in ([outer, inner], [inner], [outer])]
+    assert pages[0] == pages[1] != pages[2]
+
+
 async def test_lists_of_links_come_last(docs, ranker):
     id_ = await version(docs)
     links = "\n".join(f"- [Waiting for tasks {n}]({BASE}{n}.html)" for n in range(20))

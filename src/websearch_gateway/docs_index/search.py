@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -178,15 +178,10 @@ class Ranker:
         first = _pages(db, query, near, list(by_id), CANDIDATES * alike)[: (limit + SPARE) * alike]
         best = [match.chunk_id if (match := best_definition(query, page)) else page.chunk_ids[0] for page in first]
         chunks = {chunk.id: chunk for chunk in load_chunks(db, best, with_text=False)}
-        groups: dict[tuple[str, str], list[_Shown]] = {}
-        for page, id_ in zip(first, best, strict=True):
-            chunk = chunks.get(id_)  # None if it was removed after the vectors were compared
-            if chunk and self._is_open(chunk.url):
-                key = by_id[page.version_id].name, _FORMAT.sub("", chunk.path)
-                groups.setdefault(key, []).append((page, chunk, 0))
+        groups = self._grouped(zip(first, map(chunks.get, best), strict=True), by_id)
         ordered: list[list[_Shown]] = []
         last: list[list[_Shown]] = []
-        for group in list(groups.values()):
+        for group in groups:
             if len(ordered) == limit:
                 break
             group.sort(key=lambda one: place[one[0].version_id])
@@ -201,6 +196,22 @@ class Ranker:
             relevance = min(relevance, max(page.relevance for page, *_ in group))
             found.append(_candidate(group, [by_id[page.version_id] for page, *_ in group], relevance))
         return found
+
+    def _grouped(
+        self, found: Iterable[tuple[RankedPage, Chunk | None]], by_id: Mapping[int, SiteVersion]
+    ) -> list[list[_Shown]]:
+        """The versions of each page, and its copies in other formats, together. A page that two sites have, because one
+        begins below the other, is that of the deeper one. A chunk is None if it was removed in the meantime."""
+        known = [(page, chunk) for page, chunk in found if chunk and self._is_open(chunk.url)]
+        depth: dict[str, int] = {}
+        for _, chunk in known:
+            address = urldefrag(chunk.url).url
+            depth[address] = min(len(chunk.path), depth.get(address, len(chunk.path)))
+        groups: defaultdict[tuple[str, str], list[_Shown]] = defaultdict(list)
+        for page, chunk in known:
+            if len(chunk.path) == depth[urldefrag(chunk.url).url]:
+                groups[by_id[page.version_id].name, _FORMAT.sub("", chunk.path)].append((page, chunk, 0))
+        return list(groups.values())
 
 
 def reorder_with(reranker: Reranker, call: Call, faults: list[str]) -> Reorder:

@@ -561,12 +561,13 @@ class Pages(Transacted):
 
     @search
     def find_page(self, db: Database, url: str, versions: Sequence[int]) -> int | None:
-        """The id of the page that has this address or alias. A fragment is ignored."""
+        """The id of the page that has this address or alias; of sites that begin below each other, the deepest's."""
         if not versions:
             return None
         within = f"version_id IN ({marks(versions)})"
         for _ in range(MOST_ALIASES):
-            row = db.execute(f"SELECT id FROM pages WHERE url = ? AND {within}", (url, *versions)).fetchone()
+            of_deepest = f"SELECT id FROM pages WHERE url = ? AND {within} ORDER BY length(path), id"
+            row = db.execute(of_deepest, (url, *versions)).fetchone()
             if row is not None:
                 return int(row[0])
             alias = f"SELECT final_url FROM urls WHERE url = ? AND state = 'alias' AND {within}"
