@@ -85,13 +85,6 @@ def is_character(token: str) -> bool:
     return len(token) == 1 and bool(_UNSPACED_RUN.match(token))
 
 
-def stems(words: Sequence[str]) -> list[str]:
-    """The words without their English endings. Words of other languages stay distinct."""
-    # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.
-    stemmed: list[str] = Stemmer.Stemmer("english").stemWords(words)
-    return stemmed
-
-
 def tokens(text: str) -> list[str]:
     """The stems of the words of `text`, in order, for both indexing and queries."""
     return tokens_of_each([text])[0]
@@ -99,25 +92,21 @@ def tokens(text: str) -> list[str]:
 
 def tokens_of_each(texts: Iterable[str], language: str = "en") -> list[list[str]]:
     """The `tokens` of each text in a language. Much cheaper than separate calls: it stems each distinct word once."""
-    if language in _WITHOUT_RULES:
-        split, stemmed = [words(text) for text in texts], stems
-    else:
-        split, stemmed = [_letters(text) for text in texts], functools.partial(_stemmed, code=language)
+    split = [(words if language in _WITHOUT_RULES else _letters)(text) for text in texts]
     vocabulary = list(set().union(*split))
-    stem = dict(zip(vocabulary, stemmed(vocabulary), strict=True))
+    stem = dict(zip(vocabulary, stems(vocabulary, language), strict=True))
     return [list(map(stem.__getitem__, found)) for found in split]
 
 
 def query_terms(query: str, language: str = "en") -> list[str]:
     """The distinct tokens of a query without stop words, in order; all tokens if it has only stop words."""
     if language in _WITHOUT_RULES:
-        asked = words(_ASKING[language].sub(" ", query)) if language in _ASKING else words(query)
-        asked = asked or words(query)
+        asked = (words(_ASKING[language].sub(" ", query)) if language in _ASKING else []) or words(query)
         content = [word for word in asked if word not in STOP_WORDS]
-        return list(dict.fromkeys(stems(content or asked)))
-    asked, stop_words = _letters(query), _stop_words(language)
-    content = [word for word in asked if word not in stop_words and fold(word) not in stop_words]
-    return list(dict.fromkeys(_stemmed(content or asked, language)))
+    else:
+        asked, stop_words = _letters(query), _stop_words(language)
+        content = [word for word in asked if word not in stop_words and fold(word) not in stop_words]
+    return list(dict.fromkeys(stems(content or asked, language)))
 
 
 def estimate_tokens(text: str) -> int:
@@ -267,9 +256,11 @@ def _letters(text: str) -> list[str]:
     return _ENDING_LETTERS.findall(_POINTS.sub("", unicodedata.normalize("NFC", text.lower())).translate(_DIGITS))
 
 
-def _stemmed(words: Sequence[str], code: str) -> list[str]:
-    # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.
-    if code == "ar":
+def stems(words: Sequence[str], language: str = "en") -> list[str]:
+    """The words without their endings in a language."""
+    if language == "ar":
         words = [_CLITICS.sub("", word) for word in words]
-    stems = Stemmer.Stemmer(_STEMMERS[code]).stemWords(words) if code in _STEMMERS else words
-    return list(stems) if code in _TONAL else [fold(stem) for stem in stems]
+    name = "english" if language in _WITHOUT_RULES else _STEMMERS.get(language)
+    # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.
+    stemmed = Stemmer.Stemmer(name).stemWords(words) if name else list(words)
+    return list(stemmed) if language in _TONAL | _WITHOUT_RULES else [fold(stem) for stem in stemmed]

@@ -89,9 +89,10 @@ def serve(requests: BinaryIO, replies: BinaryIO, limits: Limits) -> None:
     """
     first = True
     while header := requests.read(LENGTH_BYTES):
-        function, arguments, places = pickle.loads(_body(requests, header))  # noqa: S301 - our own parent wrote it
+        size = int.from_bytes(header, "big")
+        function, arguments, places = pickle.loads(requests.read(size))  # noqa: S301 - our own parent wrote it
         for place in places:
-            arguments[place] = _body(requests, requests.read(LENGTH_BYTES))
+            arguments[place] = requests.read(int.from_bytes(requests.read(LENGTH_BYTES), "big"))
         _limit_job_time(limits)
         reply = call(function, arguments)
         _limit_job_time(None)
@@ -132,10 +133,6 @@ def _plain(result: Any) -> Any:
     if isinstance(result, list | tuple):
         return [_plain(one) for one in result]
     return result
-
-
-def _body(requests: BinaryIO, header: bytes) -> bytes:
-    return requests.read(int.from_bytes(header, "big"))
 
 
 def _limit_job_time(limits: Limits | None) -> None:

@@ -139,10 +139,10 @@ class Builder:
     """A growing HTML tree. Linear: no text node grows, since a document chooses how often something is added to it."""
 
     def __init__(self, root: Any = None) -> None:
-        from lxml import html
+        from lxml import etree, html
 
-        self._make = html.Element
-        self.root = self._make("div") if root is None else root
+        self._child = etree.SubElement
+        self.root = html.Element("div") if root is None else root
         self._lists: list[Any] = []
         self._counts: dict[str, list[int]] = {}
 
@@ -238,11 +238,6 @@ class Builder:
         """The text of the first heading; "" if there is none."""
         heading = next(self.root.iter("h1", "h2"), None)
         return "" if heading is None else " ".join("".join(heading.itertext()).split())[:LONGEST_HEADING]
-
-    def _child(self, parent: Any, tag: str) -> Any:
-        child = self._make(tag)
-        parent.append(child)
-        return child
 
 
 def markdown_of(builder: Builder) -> str:
