@@ -42,7 +42,7 @@ from websearch_gateway.results import (
     ToolStats,
 )
 from websearch_gateway.text.query import checked_query
-from websearch_gateway.upstream.health import BestEffort, HealthRegistry, UpstreamStatus
+from websearch_gateway.upstream.layers import BestEffort, HealthRegistry, UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS, Day, Ledger
 from websearch_gateway.upstream.telemetry import Figures, Statistics, Telemetry, ToolFigures
 

@@ -113,6 +113,12 @@ async def test_nobody_is_limited_unless_a_setting_says_so(gateway: Open) -> None
             assert await outcomes(asked) == ["ok"] * most
 
 
+async def test_a_count_of_thousands_of_digits_is_none_of_ours() -> None:
+    state = MemoryState()
+    await state.put("limit/GLOBAL_RATE_LIMIT/1/minute/all", b"9" * 5_000)
+    await RateLimits(state, MemoryState(), "", "1/minute").admit(ME)
+
+
 LIMITED = Caller(user="me@example.org")
 OTHER = Caller(user="you@example.org")
 

@@ -23,8 +23,8 @@ from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.ports import EMBEDDED_AT_ONCE
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.upstream.layers import Budget, BudgetedEmbedder, Layered
-from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.layers import Layered
+from websearch_gateway.upstream.ledger import Budget, BudgetedEmbedder, Ledger
 
 QUERY = SearchQuery("how tall is the tower")
 MOST, LIKELY, BILL = 0.2, 0.03, 0.012

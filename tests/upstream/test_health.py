@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Deadline
-from websearch_gateway.upstream.health import (
+from websearch_gateway.upstream.layers import (
     BOUNDS,
     MAX_MESSAGE_CHARS,
     NOTHING,

@@ -19,8 +19,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.ports import Searcher
-from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
-from websearch_gateway.upstream.layers import CircuitBreaker, Layered
+from websearch_gateway.upstream.layers import CircuitBreaker, HealthRegistry, Layered, Stopwatch
 from websearch_gateway.upstream.race import FallbackSearcher, Hedging
 
 QUERY = SearchQuery("descale an espresso machine")

@@ -27,8 +27,14 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Deadline
-from websearch_gateway.upstream.health import PROBE_SECONDS, HealthRegistry, UpstreamHealth
-from websearch_gateway.upstream.layers import LONGEST_OPEN_SECONDS, BurstGate, CircuitBreaker
+from websearch_gateway.upstream.layers import (
+    LONGEST_OPEN_SECONDS,
+    PROBE_SECONDS,
+    BurstGate,
+    CircuitBreaker,
+    HealthRegistry,
+    UpstreamHealth,
+)
 
 MOST = 5
 

@@ -252,6 +252,14 @@ async def test_a_ledger_that_cannot_write_loses_no_exception(clock: Clock, caplo
     assert "could not write a cost (OverflowError)" in caplog.text
 
 
+async def test_a_counter_of_thousands_of_digits_is_none_of_ours(clock: Clock) -> None:
+    state = MemoryState(clock=clock)
+    await state.put("ledger/2027-01-15/usd/brave", b"9" * 5_000)
+    ledger = Ledger(state, clock=clock)
+    await pay(ledger, 0.005, name="serper")
+    assert (await ledger.day()).usd_by_upstream == {"brave": 0, "serper": pytest.approx(0.005)}
+
+
 async def test_each_level_of_the_budget_is_logged_once(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     ledger = Ledger(MemoryState(clock=clock), daily_usd=1.0, clock=clock)
     for _ in range(9):

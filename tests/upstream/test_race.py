@@ -29,7 +29,7 @@ from websearch_gateway.net.requests import Retry
 from websearch_gateway.providers import PROVIDERS, configured
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
-from websearch_gateway.upstream.health import HealthRegistry
+from websearch_gateway.upstream.layers import HealthRegistry
 from websearch_gateway.upstream.race import (
     EARLIEST_SECONDS,
     ENOUGH_SAMPLES,

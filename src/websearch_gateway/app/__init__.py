@@ -70,9 +70,8 @@ from websearch_gateway.settings import Settings
 from websearch_gateway.state import SpareState, open_state
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
-from websearch_gateway.upstream.health import HealthRegistry
-from websearch_gateway.upstream.layers import BudgetedEmbedder, Layered
-from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.layers import HealthRegistry, Layered
+from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
 from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry
 from websearch_gateway.workers.pool import Workers

@@ -46,9 +46,17 @@ from websearch_gateway.settings import Settings, index_variables
 from websearch_gateway.state.shared import require
 from websearch_gateway.text.passages import cut
 from websearch_gateway.text.urls import admitted, domains
-from websearch_gateway.upstream.health import HealthRegistry, Stopwatch, UpstreamHealth
-from websearch_gateway.upstream.layers import BoundedReader, Budget, BurstGate, CircuitBreaker, Layered, RateLimiter
-from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.layers import (
+    BoundedReader,
+    BurstGate,
+    CircuitBreaker,
+    HealthRegistry,
+    Layered,
+    RateLimiter,
+    Stopwatch,
+    UpstreamHealth,
+)
+from websearch_gateway.upstream.ledger import Budget, Ledger
 from websearch_gateway.upstream.race import (
     LEAST_SHARE_SECONDS,
     ByWeight,

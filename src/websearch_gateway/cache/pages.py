@@ -29,7 +29,7 @@ from websearch_gateway.ports import Embedder, Reader, State
 from websearch_gateway.text.dates import in_words
 from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
 from websearch_gateway.text.urls import canonical
-from websearch_gateway.upstream.health import BestEffort
+from websearch_gateway.upstream.layers import BestEffort
 from websearch_gateway.upstream.race import SingleFlight
 
 if TYPE_CHECKING:

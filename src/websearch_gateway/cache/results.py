@@ -24,7 +24,7 @@ from websearch_gateway.ports import NOT_RERANKED, State
 from websearch_gateway.results import CacheMatch, CacheState, SearchResponse, Usage, WebSearchResponse, WireModel
 from websearch_gateway.text.dates import in_words
 from websearch_gateway.text.urls import is_web_address
-from websearch_gateway.upstream.health import BestEffort
+from websearch_gateway.upstream.layers import BestEffort
 
 _log = logging.getLogger(__name__)
 

@@ -39,7 +39,7 @@ from websearch_gateway.models import LONGEST_QUERY, Caller, SearchQuery
 from websearch_gateway.net.bodies import in_cache_thread
 from websearch_gateway.ports import State
 from websearch_gateway.results import CacheMatch, WireModel
-from websearch_gateway.upstream.health import WAIT_SECONDS, BestEffort
+from websearch_gateway.upstream.layers import WAIT_SECONDS, BestEffort
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors

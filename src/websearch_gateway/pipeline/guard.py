@@ -85,7 +85,7 @@ from websearch_gateway.text.urls import (
     strip_trackers,
     tracker_pieces,
 )
-from websearch_gateway.upstream.health import BestEffort
+from websearch_gateway.upstream.layers import BestEffort
 from websearch_gateway.upstream.telemetry import stage
 
 if TYPE_CHECKING:

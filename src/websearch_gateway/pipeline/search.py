@@ -65,7 +65,7 @@ from websearch_gateway.results import (
     WebSearchResponse,
 )
 from websearch_gateway.settings.groups import calls_and_seconds
-from websearch_gateway.upstream.health import BestEffort
+from websearch_gateway.upstream.layers import BestEffort
 from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Telemetry, stage
 
@@ -309,8 +309,8 @@ class _Limit(NamedTuple):
 
 
 def _number(stored: bytes | None) -> int:
-    """The number; 0 if absent or not a number."""
-    return int(stored) if stored and stored.isdigit() else 0
+    """The number; 0 if absent or not a number. Python reads no number of thousands of digits."""
+    return int(stored) if stored and len(stored) < 20 and stored.isdigit() else 0
 
 
 MOST_SIMILAR = 20

@@ -1,37 +1,237 @@
-"""The layers around searchers, engines and readers: burst gate, circuit breaker, budget, rate limiter, time limit."""
+"""What stands before an upstream: its health record (calls, failures, latencies, the last error, the state of its
+circuit), and the layers: burst gate, circuit breaker, rate limiter, stopwatch, time limit. And `BestEffort`, for calls
+to the shared state that may fail without failing the caller: an unreadable cache is a miss.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import re
+import time
+from bisect import bisect_left
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from itertools import accumulate
+from typing import Generic, Literal, TypeVar
 
 from opentelemetry.trace import SpanKind
 
 from websearch_gateway.errors import (
     BLOCKED,
     RATE_LIMITED,
+    ErrorCode,
     NotAsked,
     Refused,
     SearchError,
     SearchTimeoutError,
     SearchValidationError,
+    StateUnavailable,
     Unavailable,
 )
-from websearch_gateway.models import Call, Deadline, Page, SearchQuery
+from websearch_gateway.models import Call, Deadline, Page
 from websearch_gateway.net.requests import Retry, child_span, note_host
-from websearch_gateway.ports import EMBEDDED_AT_ONCE, Embedder, Layer, Reader, Upstream, through
-from websearch_gateway.upstream.health import PROBE_SECONDS, UpstreamHealth
-from websearch_gateway.upstream.ledger import Ledger
-
-if TYPE_CHECKING:
-    from websearch_gateway.ports import Vectors
+from websearch_gateway.ports import Layer, Reader, Upstream, through
 
 T = TypeVar("T")
+
+BreakerState = Literal["closed", "open", "half_open"]
+
+MAX_MESSAGE_CHARS = 300
+WINDOW = 100
+"""The number of latencies to keep per upstream."""
+
+PROBE_SECONDS = 1.0
+"""`retry_after` while a probe is in flight (seconds)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastError:
+    """The latest error of an upstream. `at` is in UTC; `cause` is `details["reason"]` of the error."""
+
+    code: ErrorCode
+    message: str
+    at: datetime
+    cause: str = ""
+
+
+BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0)
+"""Upper bounds in seconds: from an answer held in memory to longer than any call may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A snapshot. `counts[i]` durations did not exceed `BOUNDS[i]`; the last counts all. `seconds` is their sum."""
+
+    counts: Sequence[int]
+    seconds: float
+
+
+NOTHING = Distribution((0,) * (len(BOUNDS) + 1), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamStatus:
+    """A snapshot of an upstream.
+
+    `calls` counts the calls made, without retries and further pages; `failures` counts those that failed through the
+    upstream's fault. `breaker` is `open` while no calls are made, `half_open` while one probe decides; `retry_after` is
+    the number of seconds until the probe. Latencies are in seconds, None before the first. `errors` counts errors by
+    code, including refused keys; `durations` are those of single requests, including failed ones.
+    """
+
+    name: str
+    breaker: BreakerState
+    retry_after: float | None
+    calls: int
+    failures: int
+    p50: float | None
+    p95: float | None
+    last_error: LastError | None
+    errors: Mapping[ErrorCode, int] = field(default_factory=dict)
+    durations: Distribution = NOTHING
+    last_success: datetime | None = None
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Histogram:
+    """Counts durations."""
+
+    __slots__ = ("_counts", "_seconds")
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(BOUNDS) + 1)
+        self._seconds = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Count one duration."""
+        self._counts[bisect_left(BOUNDS, seconds)] += 1
+        self._seconds += seconds
+
+    def distribution(self) -> Distribution:
+        """The counts so far."""
+        return Distribution(tuple(accumulate(self._counts)), self._seconds)
+
+
+@dataclass(slots=True)
+class UpstreamHealth:
+    """The record of one upstream, written by its circuit breaker and its stopwatch.
+
+    `open_until` is a moment on `clock` (monotonic, seconds); None while the circuit is closed.
+    """
+
+    name: str
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False)
+    now: Callable[[], datetime] = field(default=_utc_now, repr=False)
+    calls: int = 0
+    failures: int = 0
+    last_error: LastError | None = None
+    last_success: datetime | None = None
+    open_until: float | None = None
+    _latencies: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW), repr=False)
+    _errors: Counter[ErrorCode] = field(default_factory=Counter, repr=False)
+    _durations: Histogram = field(default_factory=Histogram, repr=False)
+
+    @property
+    def samples(self) -> int:
+        return len(self._latencies)
+
+    @property
+    def open_for(self) -> float:
+        """The seconds until the circuit is half-open; 0 if it is not open."""
+        return 0.0 if self.open_until is None else max(0.0, self.open_until - self.clock())
+
+    @property
+    def breaker(self) -> BreakerState:
+        if self.open_until is None:
+            return "closed"
+        return "open" if self.open_for else "half_open"
+
+    def quantile(self, part: float) -> float | None:
+        """The latency that `part` (in 0..1) of the recent calls did not exceed; None before the first."""
+        if not self._latencies:
+            return None
+        return sorted(self._latencies)[max(0, math.ceil(part * len(self._latencies)) - 1)]
+
+    def record_latency(self, seconds: float, *, finished: bool) -> None:
+        """Record how long a call took (seconds).
+
+        For a call that failed or was cut off (not `finished`), this is only a lower bound. It counts if it is already
+        slow; otherwise the quantiles would cover the fast calls only.
+        """
+        self._durations.observe(seconds)
+        if finished:
+            self.last_success = self.now()
+        if finished or seconds > (self.quantile(0.95) or math.inf):
+            self._latencies.append(seconds)
+
+    def record_error(self, error: SearchError) -> None:
+        """Record an error as the last one."""
+        self._errors[error.code] += 1
+        cause = error.details.get("reason")
+        message = error.message[:MAX_MESSAGE_CHARS]
+        self.last_error = LastError(error.code, message, self.now(), cause if isinstance(cause, str) else "")
+
+    def circuit_open(self) -> NotAsked:
+        """The error of a call that is not made because the circuit is open or a probe is in flight.
+
+        It repeats the last error, so that callers learn why the circuit is open.
+        """
+        last = self.last_error
+        why = f" after {last.code}: {last.message}" if last else "."
+        how_long = f" for {self.open_for:.0f} s" if self.open_for else ""
+        error = NotAsked(
+            f"The circuit of {self.name} is open{how_long}{why}",
+            retry_after=self.open_for or PROBE_SECONDS,
+            details={"reason": last.cause} if last and last.cause else None,
+        )
+        if last and last.code in ("TIMEOUT", "PARSE"):
+            error.code = last.code
+        return error
+
+    def status(self) -> UpstreamStatus:
+        """A snapshot of the record."""
+        return UpstreamStatus(
+            name=self.name,
+            breaker=self.breaker,
+            retry_after=self.open_for or None,
+            calls=self.calls,
+            failures=self.failures,
+            p50=self.quantile(0.5),
+            p95=self.quantile(0.95),
+            last_error=self.last_error,
+            errors=dict(self._errors),
+            durations=self._durations.distribution(),
+            last_success=self.last_success,
+        )
+
+
+class HealthRegistry:
+    """The records of all upstreams of a process, in the order of their first use."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, now: Callable[[], datetime] = _utc_now) -> None:
+        self._clock = clock
+        self._now = now
+        self._upstreams: dict[str, UpstreamHealth] = {}
+
+    def of(self, name: str) -> UpstreamHealth:
+        """The record of an upstream; created if absent."""
+        return self._upstreams.setdefault(name, UpstreamHealth(name, self._clock, self._now))
+
+    def known(self, name: str) -> UpstreamHealth | None:
+        """The record of an upstream; None if absent."""
+        return self._upstreams.get(name)
+
+    def snapshot(self) -> tuple[UpstreamStatus, ...]:
+        """A snapshot of every upstream."""
+        return tuple(upstream.status() for upstream in self._upstreams.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,102 +249,6 @@ class Layered(Generic[T]):
         """Ask. Raises what the upstream or a layer raises."""
         own = replace(call, bill=call.bill.part())
         return await through(self.layers, partial(self.upstream.ask, own), own)
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The layer that asks an upstream only while the day's budget has room, and puts what it costs on the ledger.
-
-    Attributes:
-        name: the upstream.
-        most_usd: the most that a query may cost.
-        likely_usd: what a call costs at least if it ends without a bill, because it was cancelled or timed out.
-    """
-
-    name: str
-    ledger: Ledger
-    most_usd: Callable[[SearchQuery], float]
-    likely_usd: float = 0.0
-
-    async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call) -> T:
-        """The result of `ask()`.
-
-        Raises:
-            SearchBudgetError: the day's budget has no room for it.
-            SearchError: what `ask` raises.
-        """
-        async with self.ledger.payment(call, self.name, self.most_usd(call.query)):
-            call.bill.expect(self.likely_usd)
-            try:
-                result = await ask()
-            except SearchTimeoutError:
-                raise
-            except SearchError:
-                call.bill.expect(0.0)
-                raise
-            call.bill.expect(0.0)
-            return result
-
-
-BYTES_PER_TOKEN = 3
-"""English has four or five bytes per token, other scripts about three: the estimate is on the high side."""
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetedEmbedder:
-    """An Embedder on the ledger. Texts cost an estimate by their length."""
-
-    embedder: Embedder
-    ledger: Ledger
-    usd_per_million_tokens: float
-
-    @property
-    def name(self) -> str:
-        return self.embedder.name
-
-    @property
-    def dimensions(self) -> int:
-        return self.embedder.dimensions
-
-    @property
-    def weight(self) -> float:
-        return self.embedder.weight
-
-    def knows(self, text: str) -> bool:
-        return self.embedder.knows(text)
-
-    async def embed(
-        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
-    ) -> Vectors:
-        """Embed and book the cost on the bill of `call`.
-
-        Raises:
-            SearchBudgetError: the day's budget has no room for it.
-            SearchError: as the embedder raises.
-        """
-        usd = self._usd(texts)
-        call = call or Call(math.inf)
-        own = replace(call, bill=call.bill.part())
-
-        async def ask() -> Vectors:
-            import numpy as np
-
-            found = []
-            for start in range(0, len(texts) or 1, EMBEDDED_AT_ONCE):  # if one fails, those before it are paid
-                batch = texts[start : start + EMBEDDED_AT_ONCE]
-                found.append(await self.embedder.embed(batch, kind, own))
-                own.bill.book(self._usd(batch))
-            width = found[-1].shape[1] or self.embedder.dimensions
-            # Blank texts before the first reply have vectors of no dimensions.
-            return np.concatenate(
-                [rows if rows.shape[1] else np.zeros((len(rows), width), np.float32) for rows in found]
-            )
-
-        return await Budget("embedding", self.ledger, lambda _: usd, usd)(ask, own)
-
-    def _usd(self, texts: Sequence[str]) -> float:
-        tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
-        return tokens * self.usd_per_million_tokens / 1_000_000
 
 
 MOST_AHEAD = 50
@@ -434,3 +538,60 @@ class BoundedReader:
                 raise
             message = f"The page took more than {self.seconds:g} s. REQUEST_TIMEOUT_MS allows more."
             raise SearchTimeoutError(message) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Stopwatch:
+    """The layer that measures latencies. It is the innermost layer: a wait for the rate limiter is not latency."""
+
+    health: UpstreamHealth
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        started, finished = self.health.clock(), False
+        try:
+            result = await call()
+            finished = True
+            return result
+        finally:
+            self.health.record_latency(self.health.clock() - started, finished=finished)
+
+
+_log = logging.getLogger(__name__)
+
+WAIT_SECONDS = 0.5
+"""The longest wait for the state if the caller already has its result (seconds)."""
+
+
+class BestEffort:
+    """Runs calls to the state. Logs a warning for the first failure of an outage only.
+
+    Args:
+        loss: the effect of an outage, which begins the log line: `Answers are cached in this process only`.
+    """
+
+    def __init__(self, loss: str) -> None:
+        self._loss = loss
+        self._is_down = False
+
+    async def __call__(
+        self, use: Callable[[], Awaitable[T]], otherwise: T, *, seconds: float | None = WAIT_SECONDS
+    ) -> T:
+        """The result of `use()`; `otherwise` if the state fails or takes too long.
+
+        `seconds` is the longest wait; with None only the backend's own time limit applies.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                result = await use()
+        except StateUnavailable as error:
+            return self._failed(error.message, otherwise)
+        except TimeoutError:
+            return self._failed(f"no answer within {seconds:g} s.", otherwise)
+        self._is_down = False
+        return result
+
+    def _failed(self, reason: str, otherwise: T) -> T:
+        if not self._is_down:
+            self._is_down = True
+            _log.warning("%s: %s", self._loss, reason)
+        return otherwise

@@ -14,18 +14,24 @@ import math
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import accumulate
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from websearch_gateway.errors import SearchBudgetError, StateUnavailable
-from websearch_gateway.models import Call
-from websearch_gateway.ports import State
-from websearch_gateway.upstream.health import BOUNDS, BestEffort
+from websearch_gateway.errors import SearchBudgetError, SearchError, SearchTimeoutError, StateUnavailable
+from websearch_gateway.models import Call, SearchQuery
+from websearch_gateway.ports import EMBEDDED_AT_ONCE, Embedder, State
+from websearch_gateway.upstream.layers import BOUNDS, BestEffort
 from websearch_gateway.upstream.telemetry import CallRecord
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -245,6 +251,102 @@ class Ledger:
         return _name(int(self._clock() // _DAY_SECONDS))
 
 
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The layer that asks an upstream only while the day's budget has room, and puts what it costs on the ledger.
+
+    Attributes:
+        name: the upstream.
+        most_usd: the most that a query may cost.
+        likely_usd: what a call costs at least if it ends without a bill, because it was cancelled or timed out.
+    """
+
+    name: str
+    ledger: Ledger
+    most_usd: Callable[[SearchQuery], float]
+    likely_usd: float = 0.0
+
+    async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call) -> T:
+        """The result of `ask()`.
+
+        Raises:
+            SearchBudgetError: the day's budget has no room for it.
+            SearchError: what `ask` raises.
+        """
+        async with self.ledger.payment(call, self.name, self.most_usd(call.query)):
+            call.bill.expect(self.likely_usd)
+            try:
+                result = await ask()
+            except SearchTimeoutError:
+                raise
+            except SearchError:
+                call.bill.expect(0.0)
+                raise
+            call.bill.expect(0.0)
+            return result
+
+
+BYTES_PER_TOKEN = 3
+"""English has four or five bytes per token, other scripts about three: the estimate is on the high side."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetedEmbedder:
+    """An Embedder on the ledger. Texts cost an estimate by their length."""
+
+    embedder: Embedder
+    ledger: Ledger
+    usd_per_million_tokens: float
+
+    @property
+    def name(self) -> str:
+        return self.embedder.name
+
+    @property
+    def dimensions(self) -> int:
+        return self.embedder.dimensions
+
+    @property
+    def weight(self) -> float:
+        return self.embedder.weight
+
+    def knows(self, text: str) -> bool:
+        return self.embedder.knows(text)
+
+    async def embed(
+        self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
+    ) -> Vectors:
+        """Embed and book the cost on the bill of `call`.
+
+        Raises:
+            SearchBudgetError: the day's budget has no room for it.
+            SearchError: as the embedder raises.
+        """
+        usd = self._usd(texts)
+        call = call or Call(math.inf)
+        own = replace(call, bill=call.bill.part())
+
+        async def ask() -> Vectors:
+            import numpy as np
+
+            found = []
+            for start in range(0, len(texts) or 1, EMBEDDED_AT_ONCE):  # if one fails, those before it are paid
+                batch = texts[start : start + EMBEDDED_AT_ONCE]
+                found.append(await self.embedder.embed(batch, kind, own))
+                own.bill.book(self._usd(batch))
+            width = found[-1].shape[1] or self.embedder.dimensions
+            # Blank texts before the first reply have vectors of no dimensions.
+            return np.concatenate(
+                [rows if rows.shape[1] else np.zeros((len(rows), width), np.float32) for rows in found]
+            )
+
+        return await Budget("embedding", self.ledger, lambda _: usd, usd)(ask, own)
+
+    def _usd(self, texts: Sequence[str]) -> float:
+        tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
+        return tokens * self.usd_per_million_tokens / 1_000_000
+
+
 @lru_cache(maxsize=8)
 def _name(day: int) -> str:
     """A day by its number since the epoch, as 2026-11-21."""
@@ -277,5 +379,5 @@ def _under(prefix: str, amounts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _number(stored: bytes) -> int:
-    """The number; 0 for any other value."""
-    return int(stored) if stored.removeprefix(b"-").isdigit() else 0
+    """The number; 0 for any other value. Python reads no number of thousands of digits."""
+    return int(stored) if len(stored) < 20 and stored.removeprefix(b"-").isdigit() else 0

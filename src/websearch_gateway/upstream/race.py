@@ -27,7 +27,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import UNLIMITED, Call, Deadline, Fallback, Progress, SearchResults, Topic, no_progress
 from websearch_gateway.ports import Searcher
-from websearch_gateway.upstream.health import HealthRegistry
+from websearch_gateway.upstream.layers import HealthRegistry
 
 T = TypeVar("T")
 

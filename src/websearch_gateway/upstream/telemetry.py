@@ -38,7 +38,7 @@ from websearch_gateway.errors import ErrorCode, Refused, SearchError
 from websearch_gateway.models import Call
 from websearch_gateway.net.requests import TRACER, UNRECORDED, child_span, outcome_of, recorded
 from websearch_gateway.results import CacheState, SearchResponse
-from websearch_gateway.upstream.health import Distribution, Histogram
+from websearch_gateway.upstream.layers import Distribution, Histogram
 
 _log = logging.getLogger(__name__)
 

@@ -35,7 +35,7 @@ from websearch_gateway.entrypoints.http.status import (
 )
 from websearch_gateway.errors import ErrorCode
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.upstream.health import BreakerState, UpstreamStatus
+from websearch_gateway.upstream.layers import BreakerState, UpstreamStatus
 from websearch_gateway.workers.pool import Workers
 
 

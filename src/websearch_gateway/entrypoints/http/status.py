@@ -23,7 +23,7 @@ from websearch_gateway.entrypoints.http.authentication import require_scope
 from websearch_gateway.entrypoints.http.replies import Html, document, failure, joined, json_reply, page_reply, tag
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchError
-from websearch_gateway.upstream.health import BOUNDS, BreakerState, Distribution, UpstreamStatus
+from websearch_gateway.upstream.layers import BOUNDS, BreakerState, Distribution, UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS
 from websearch_gateway.upstream.telemetry import ToolFigures
 
