@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from bench.virtual_time import in_virtual_time, now
 from tests.clock import Clock
 from tests.patience import PATIENCE
 from websearch_gateway.errors import ForbiddenUrlError, StateUnavailable
@@ -210,3 +213,15 @@ async def test_a_stored_result_is_examined_once_however_old_it_is(state: MemoryS
         assert len(stored) == 1
         await provenance.remember(answer, BOB)
         assert len(stored) == 2
+
+
+@in_virtual_time
+async def test_a_state_that_hangs_does_not_hold_a_reply() -> None:
+    class Hanging(MemoryState):
+        async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
+            await asyncio.Event().wait()
+
+    provenance = made(Hanging(), None)  # type: ignore[arg-type]
+    await provenance.remember(found(SHOWN), LOCAL)
+    assert now() < 1
+    assert not await refused(provenance, SHOWN, LOCAL)

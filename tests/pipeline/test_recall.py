@@ -119,6 +119,15 @@ async def test_a_count_of_thousands_of_digits_is_none_of_ours() -> None:
     await RateLimits(state, MemoryState(), "", "1/minute").admit(ME)
 
 
+async def test_who_is_refused_waits_for_the_whole_window_if_its_end_is_unknown() -> None:
+    """The caller whose call began it may have left before the end was written."""
+    state = MemoryState()
+    await state.add("limit/GLOBAL_RATE_LIMIT/1/minute/all", 1, 60)
+    with pytest.raises(SearchRateLimitError) as refused:
+        await RateLimits(state, MemoryState(), "", "1/minute").admit(ME)
+    assert refused.value.retry_after == 60
+
+
 LIMITED = Caller(user="me@example.org")
 OTHER = Caller(user="you@example.org")
 

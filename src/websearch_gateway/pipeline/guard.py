@@ -497,7 +497,7 @@ class Provenance:
             await asyncio.gather(*(self._state.put(key, b"1", KEEP_SECONDS) for key in keys))
             return True
 
-        if is_stored := await self._best_effort(put, False, seconds=deadline.remaining()):
+        if is_stored := await self._best_effort(put, False):  # the reply is ready, and this process knows them
             self._examined[examined] = True
         return is_stored
 

@@ -284,7 +284,8 @@ class RateLimits:
                 raise await self._refusal(state, limit)
 
     async def _refusal(self, state: State, limit: _Limit) -> SearchRateLimitError:
-        seconds = _number(await state.get(limit.end_key)) - self.clock()
+        end = _number(await state.get(limit.end_key))  # none if the first caller left before it was written
+        seconds = end - self.clock() if end else limit.seconds
         is_common = limit.setting == "GLOBAL_RATE_LIMIT"
         whose = "all users together" if is_common else "you"
         return SearchRateLimitError(
