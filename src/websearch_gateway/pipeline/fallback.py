@@ -88,7 +88,9 @@ class FallbackEngine:
                 raise race.exhausted()
             answer = winner.task.result()
             if winner is not race.trials[0]:
-                answer = replace(answer, fallback=_both(self._why(race, winner), answer.fallback))
+                if (why := self._why(race, winner)) and (found := answer.fallback):  # the search behind it failed too
+                    why = Fallback(why.given_up, f"{why.reason} {found.given_up}: {found.reason}.")
+                answer = replace(answer, fallback=why or answer.fallback)
                 overdue = {trial.name for trial in race.before(winner) if trial.running}
                 for ranked in self.engines:
                     if ranked.name in overdue:
@@ -111,13 +113,6 @@ class FallbackEngine:
         if race.stopgap and trial not in race.before(race.stopgap):
             return "TIMEOUT: no answer in time."
         return f"TIMEOUT: no answer within {self.hedge_seconds:g} s."
-
-
-def _both(first: Fallback | None, second: Fallback | None) -> Fallback | None:
-    """The engine that was given up, and the search provider behind it, as one."""
-    if first is None or second is None:
-        return first or second
-    return Fallback(first.given_up, f"{first.reason} {second.given_up}: {second.reason}.")
 
 
 class _Schedule:

@@ -167,7 +167,11 @@ def _citations(
         text, places = with_marks(text, places, _places(pages[query.max_results :]))
     by_rank: dict[int, list[CitedSpan]] = defaultdict(list)
     for place, span in zip(places, chain.from_iterable(distinct), strict=True):
-        by_rank[place.number].append(_cited_span(place, span))
+        url = quote_url(span.url, span.quote) if span.quote else None
+        cited = CitedSpan(
+            start_index=place.start, end_index=place.end, quote=span.quote, quote_url=url, support=span.support
+        )
+        by_rank[place.number].append(cited)
     citations = tuple(
         _citation(page[0], snippet, known[canonical(page[0].url)], rank, by_rank[rank], query.include_answers)
         for rank, (page, snippet) in enumerate(zip(listed, cited_texts, strict=True), start=1)
@@ -178,16 +182,6 @@ def _citations(
 def _places(pages: Sequence[Sequence[Span]]) -> list[Cited]:
     """The places of each page; the first page has number 1."""
     return [Cited(span.start, span.end, rank, page[0].url) for rank, page in enumerate(pages, start=1) for span in page]
-
-
-def _cited_span(place: Cited, span: Span) -> CitedSpan:
-    return CitedSpan(
-        start_index=place.start,
-        end_index=place.end,
-        quote=span.quote,
-        quote_url=quote_url(span.url, span.quote) if span.quote else None,
-        support=span.support,
-    )
 
 
 def _citation(
@@ -236,7 +230,16 @@ def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     # This changes only active content, such as an image whose URL carries data out. The spans after it are then off
     # by some characters; verification corrects or drops them.
     text, warnings = clean_markdown(text)
-    cited = [_clean_span(span) for span in spans if link_to_show(span.url, addresses)]
+    cited = [
+        replace(
+            span,
+            url=shown_url(span.url),
+            title=clean_line(span.title, LONGEST_TITLE, span.url)[0],
+            quote=clean_line(span.quote, LONGEST_QUOTE, span.url)[0] if span.quote else None,
+        )
+        for span in spans
+        if link_to_show(span.url, addresses)
+    ]
     sources = [
         replace(one, url=shown_url(one.url), title=clean_line(one.title, LONGEST_TITLE, one.url)[0])
         for one in answer.sources
@@ -286,15 +289,6 @@ def _pieces_of_links(text: str, addresses: AddressPolicy) -> Sequence[tuple[int,
         else:
             pieces.append((start, end))
     return pieces
-
-
-def _clean_span(span: Span) -> Span:
-    return replace(
-        span,
-        url=shown_url(span.url),
-        title=clean_line(span.title, LONGEST_TITLE, span.url)[0],
-        quote=clean_line(span.quote, LONGEST_QUOTE, span.url)[0] if span.quote else None,
-    )
 
 
 _LINK = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{0,20}:|//)", re.IGNORECASE)

@@ -191,16 +191,16 @@ class Guard:
         lists = wanted, unwanted, self._allowed, self._blocked
         include, exclude = narrowed(*lists) if any(lists) else ((), ())
         most, warnings = bounded(request, results, asked.max_results)
-        hours, region, language, safe = asked.freshness_hours, asked.region, asked.language, asked.safe_search
-        if hours is not None and (of_hours := _bounds(request).get("freshness_hours")):
-            whole_number(of_hours[0], hours, of_hours[1])
+        text, region, language, safe = checked_query(asked.text), asked.region, asked.language, asked.safe_search
+        if asked.freshness_hours is not None and (of_hours := _bounds(request).get("freshness_hours")):
+            whole_number(of_hours[0], asked.freshness_hours, of_hours[1])
         query = replace(
             asked,
-            text=checked_query(asked.text),
+            text=text,
             max_results=most,
-            region=None if region is None else _region(region),
+            region=None if region is None else _code("region", region),
             include_answers=_flag("includeAnswers", asked.include_answers),
-            language=None if language is None else _language(language),
+            language=None if language is None else _code("language", language),
             safe_search=None if safe is None else _one_of("safeSearch", safe, get_args(SafeSearch)),
             topic=_one_of("topic", asked.topic, get_args(Topic)),
             include_domains=include,
@@ -329,19 +329,16 @@ def _one_of(field: str, value: T, allowed: tuple[T, ...]) -> T:
     return value
 
 
-def _region(region: str) -> str:
-    code = country_code(region) if isinstance(region, str) else None
-    if code is None:
-        raise invalid(
-            "region", "an ISO 3166-1 alpha-2 code such as GB, or a country's English name", "ISO 3166-1 alpha-2"
-        )
-    return code
+_CODES = {
+    "region": (country_code, "ISO 3166-1 alpha-2", " code such as GB, or a country's English name"),
+    "language": (language_code, "ISO 639-1", " code such as en"),
+}
 
 
-def _language(language: str) -> str:
-    code = language_code(language) if isinstance(language, str) else None
-    if code is None:
-        raise invalid("language", "an ISO 639-1 code such as en", "ISO 639-1")
+def _code(field: str, value: str) -> str:
+    code_of, standard, example = _CODES[field]
+    if not isinstance(value, str) or (code := code_of(value)) is None:
+        raise invalid(field, f"an {standard}{example}", standard)
     return code
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from websearch_gateway.cache.pages import UNKNOWN_SCRIPT, PageCache, Similarity, Subject, content_hash, page_key
 from websearch_gateway.errors import SearchError
@@ -352,30 +351,26 @@ class PassageFinder:
         if (prepared := self._pages.get(key)) is None:
             size = len(page.markdown)
             found = await self._workers.run(cut, page.markdown, self._size, deadline=deadline, size=size)
-            prepared = self._with_subject(page, found)
+            passages = tuple(
+                Passage(
+                    one["text"],
+                    tuple(one["section_path"]),
+                    id=one["id"],
+                    page=one["page"] if page.content_type == PDF else None,
+                )
+                for one in found["passages"]
+            )
+            embedded = {passage.id: text for passage, text in zip(passages, found["embedded"], strict=True)}
+            prepared = _PreparedPage(
+                passages,
+                Subject(embedded),
+                is_known_script=self._similarity.knows(" ".join(embedded.values())[:SAMPLE_CHARACTERS]),
+                more=found["more"],
+                characters=size,
+            )
             if prepared.characters <= MEMORY_CHARACTERS:
                 prepared = self._pages.setdefault(key, prepared)  # another call may have been faster
         return prepared
-
-    def _with_subject(self, page: Page, found: Mapping[str, Any]) -> _PreparedPage:
-        """The page with its passages; `found` has the fields of a `Cut`."""
-        passages = tuple(
-            Passage(
-                one["text"],
-                tuple(one["section_path"]),
-                id=one["id"],
-                page=one["page"] if page.content_type == PDF else None,
-            )
-            for one in found["passages"]
-        )
-        embedded = {passage.id: text for passage, text in zip(passages, found["embedded"], strict=True)}
-        return _PreparedPage(
-            passages=passages,
-            subject=Subject(embedded),
-            is_known_script=self._similarity.knows(" ".join(embedded.values())[:SAMPLE_CHARACTERS]),
-            more=found["more"],
-            characters=len(page.markdown),
-        )
 
 
 def _notes(

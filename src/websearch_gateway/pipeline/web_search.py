@@ -331,8 +331,8 @@ def _repeats_unseen(snippet: str, page: Page) -> bool:
     hides = any(warning.startswith(UNSEEN_LEFT_OUT) for warning in page.warnings)
     if not hides and reads_like_orders(snippet) is None:
         return False
-    visible = f" {' '.join(_words(plain(page.markdown[:MOST_COMPARED])))} "
-    return any(_is_unseen(_words(part), visible) for part in _PARTS.split(snippet))
+    visible = f" {' '.join(_WORD.findall(plain(page.markdown[:MOST_COMPARED]).casefold()))} "
+    return any(_is_unseen(_WORD.findall(part.casefold()), visible) for part in _PARTS.split(snippet))
 
 
 def _is_unseen(words: Sequence[str], visible: str) -> bool:
@@ -351,10 +351,6 @@ def _visible_snippet(page: Page, terms: Sequence[str]) -> str:
     found = [len(wanted.intersection(words)) for words in tokens_of_each(prose)]
     best = prose[found.index(max(found))]
     return best if len(best) <= SNIPPET_CHARS else f"{best[:SNIPPET_CHARS].rpartition(' ')[0]} …"
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
 
 
 def _result(hit: Hit, outcome: Outcome | None, text: str, relevance: float, terms: Sequence[str]) -> WebResult:
