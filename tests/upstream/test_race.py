@@ -35,12 +35,12 @@ from websearch_gateway.upstream.race import (
     ENOUGH_SAMPLES,
     LATEST_SECONDS,
     LEAST_SHARE_SECONDS,
-    ByWeight,
     FallbackSearcher,
     FirstSuccess,
     Hedging,
     ProviderSelection,
     Trial,
+    by_weight,
 )
 
 QUERY = SearchQuery("descale an espresso machine")
@@ -378,14 +378,14 @@ def test_a_hedge_that_sent_nothing_is_given_back() -> None:
 
 
 def test_the_first_is_picked_at_random_by_weight_and_the_others_keep_their_order() -> None:
-    order = ByWeight({"b": 3, "c": 1}, Random(7).choices)
+    order = by_weight({"b": 3, "c": 1}, Random(7).choices)
     orders = Counter("".join(searcher.name for searcher in order((A, B, C))) for _ in range(4000))
     assert set(orders) == {"bac", "cab"}
     assert orders["bac"] == pytest.approx(3000, abs=120)
 
 
 def test_without_any_weight_the_order_stays_the_same() -> None:
-    assert list(ByWeight({"a": 0, "z": 5})((A, B, C))) == [A, B, C]
+    assert list(by_weight({"a": 0, "z": 5})((A, B, C))) == [A, B, C]
 
 
 EMPTY = ""

@@ -59,11 +59,11 @@ from websearch_gateway.upstream.layers import (
 from websearch_gateway.upstream.ledger import Budget, Ledger
 from websearch_gateway.upstream.race import (
     LEAST_SHARE_SECONDS,
-    ByWeight,
     FallbackSearcher,
     Hedging,
     Order,
     ProviderSelection,
+    by_weight,
 )
 from websearch_gateway.upstream.telemetry import TracedUpstream
 from websearch_gateway.workers import Limits, prepare
@@ -115,7 +115,7 @@ def open_upstreams(
     parser = ReplyParser(workers)
     bare = [HttpSearcher(provider, client, (retry,), timeout, settings.prices, parser=parser) for provider in providers]
     searchers = [_layered(settings, searcher, health, ledger) for searcher in bare]
-    order: Order = ByWeight(settings.provider_weights) if settings.provider_weights else tuple
+    order: Order = by_weight(settings.provider_weights) if settings.provider_weights else tuple
     hedging, advised = Hedging(health), advice(settings)
     selection = ProviderSelection(
         pool=FallbackSearcher(searchers, order=order, hedging=hedging, advice=advised),

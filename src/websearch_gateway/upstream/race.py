@@ -215,23 +215,20 @@ Order = Callable[[Sequence[Searcher]], Sequence[Searcher]]
 """Puts the searchers of a call in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class ByWeight:
+def by_weight(weights: Mapping[str, float], choose: Callable[..., Sequence[Searcher]] = random.choices) -> Order:
     """The Order that picks the first searcher at random, by weight, and keeps the order of the others.
 
-    A searcher without a weight is never first; without any weights the order stays the same. `choose` is
-    `random.choices`, or a replacement in tests.
+    A searcher without a weight is never first; without any weights the order stays the same.
     """
 
-    weights: Mapping[str, float]
-    choose: Callable[[Sequence[Searcher], Sequence[float]], Sequence[Searcher]] = random.choices
-
-    def __call__(self, searchers: Sequence[Searcher]) -> Sequence[Searcher]:
-        weights = [self.weights.get(searcher.name, 0.0) for searcher in searchers]
-        if not any(weights):
+    def order(searchers: Sequence[Searcher]) -> Sequence[Searcher]:
+        shares = [weights.get(searcher.name, 0.0) for searcher in searchers]
+        if not any(shares):
             return searchers
-        [first] = self.choose(searchers, weights)
+        [first] = choose(searchers, shares)
         return (first, *(searcher for searcher in searchers if searcher is not first))
+
+    return order
 
 
 Failure = Unavailable | Exhausted | SearchAuthError | SearchNotConfiguredError
