@@ -4,9 +4,10 @@ import re
 
 import pytest
 
+from tests.providers.test_contract import SETTINGS
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import SearchQuery
-from websearch_gateway.providers import advice, configured
+from websearch_gateway.providers import PROVIDERS, advice, configured
 from websearch_gateway.settings import Settings
 
 
@@ -53,7 +54,13 @@ def test_blanks_around_a_key_are_ignored_and_the_settings_reach_the_provider() -
 
 def test_without_keys_the_advice_names_the_cheapest_and_their_sign_up_pages() -> None:
     told = advice(Settings())
-    assert re.findall(r"[A-Z]+_API_KEY", told) == ["SERPER_API_KEY", "BRAVE_API_KEY"]
+    priced = {
+        entry.needs[0].upper(): entry.build(SETTINGS).capabilities for entry in PROVIDERS if len(entry.needs) == 1
+    }
+    costs = {key: can.cost_per_call_usd for key, can in priced.items() if can.cost_per_call_usd and not can.ends}
+    first, second = re.findall(r"[A-Z]+_API_KEY", told)
+    assert first == "SERPER_API_KEY"
+    assert [costs[first], costs[second]] == sorted(costs.values())[:2]
     assert "USD 0.001 a request, https://serper.dev)" in told
     assert advice(Settings(tavily_api_key="t")) == ""
     assert advice(Settings(searxng_base_url="http://own.example")) == ""

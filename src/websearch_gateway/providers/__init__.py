@@ -38,9 +38,11 @@ class Columns(NamedTuple):
     score: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SharedProvider(Provider):
     """What most vendors do: they reply with a JSON object that has a list of rows, and apply all that they can.
+
+    Without slots, so that what replaces a default may call `super()`.
 
     Attributes:
         columns: where a row has what.

@@ -37,7 +37,7 @@ _OWN_CODES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
 _HIGHLIGHT = re.compile(r"</?strong>")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Brave(SharedProvider):
     """`offset` counts pages, not results. Descriptions are HTML with `<strong>` around the words of the query."""
 

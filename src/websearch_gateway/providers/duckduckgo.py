@@ -31,7 +31,7 @@ _ANYWHERE = "wt-wt"
 _OWN_CODES = {"GB": "uk", "SI": "sl"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DuckDuckGo(SharedProvider):
     """A page for people. We submit its form under our own user agent; it often answers with a bot page, as a 202."""
 

@@ -25,7 +25,7 @@ _LANGUAGES = "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv 
 _OWN_CODES = {"he": "iw", "nb": "no", "zh": "zh-CN"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Google(SharedProvider):
     """Pages of ten, and never past the hundredth result. `safe_search` is the default if a query does not set it."""
 

@@ -15,7 +15,7 @@ from websearch_gateway.text.hits import records
 SAFE_SEARCH = {"off": "0", "moderate": "1", "strict": "2"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Searxng(SharedProvider):
     """An instance may have JSON disabled (the default) or no working engine; neither gives a clear error."""
 

@@ -17,7 +17,7 @@ from websearch_gateway.text.urls import with_sites
 PAGE_SIZE = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Serper(SharedProvider):
     """A request for more than ten results costs two credits, so larger searches use several pages."""
 

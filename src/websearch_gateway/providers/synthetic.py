@@ -9,7 +9,7 @@ from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
 from websearch_gateway.providers import Columns, SharedProvider
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Synthetic(SharedProvider):
     """Takes only a query; returns the text of each page too."""
 

@@ -23,7 +23,7 @@ _COUNTRIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tavily(SharedProvider):
     """One request of search depth `basic`, without paging. Takes a country by its name, except for news."""
 

@@ -27,7 +27,7 @@ _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
 _OWN_CODES = {"nb": "no"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Wikipedia(SharedProvider):
     """Articles with their introductions, which saves reading the pages. `{lang}` of the base URL becomes the language.
 

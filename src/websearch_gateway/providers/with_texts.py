@@ -20,7 +20,7 @@ EXA_MOST_DOMAINS = 1_200
 TEXT_CHARS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Exa(SharedProvider):
     """Exa: an index of its own, with the text of each page (https://exa.ai/docs/reference/search).
 
@@ -67,7 +67,7 @@ FIRECRAWL_MOST_RESULTS = 10
 """More results would cost more than one request's price."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Firecrawl(SharedProvider):
     """Firecrawl: web search that reads the pages too (https://docs.firecrawl.dev/api-reference/endpoint/search).
 
@@ -122,7 +122,7 @@ class Firecrawl(SharedProvider):
 JINA_PAGE_SIZE = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Jina(SharedProvider):
     """Jina: the results of a search engine with the text of each page (https://jina.ai/reader).
 
@@ -169,7 +169,7 @@ _NOTHING_FOUND = "SEARCH_QUERY_NO_RESULT"
 _SPENT = (b"INSUFFICIENT_FUNDS_CREDITS", b"EXCEED_BUDGET_LIMIT")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Linkup(SharedProvider):
     """Linkup: search with long excerpts of the pages (https://docs.linkup.so/pages/documentation/api-reference/endpoint).
 
@@ -227,7 +227,7 @@ class Linkup(SharedProvider):
 PERPLEXITY_MOST_RESULTS = PERPLEXITY_MOST_DOMAINS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PerplexitySearch(SharedProvider):
     """Perplexity's search without its models (https://docs.perplexity.ai/api-reference/search-post).
 
