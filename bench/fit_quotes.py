@@ -24,15 +24,16 @@ from numpy.typing import NDArray
 
 from bench.quotes import markdown_of
 from websearch_gateway.embedders.local import encode
-from websearch_gateway.text.candidates import Document, candidates
 from websearch_gateway.text.ranking import (
     BIASES,
     GATE,
     WEIGHTS,
+    Document,
     Question,
     Signals,
+    candidates,
     gate_values,
-    lacks_kind,
+    has_kind,
     signals,
 )
 
@@ -102,7 +103,7 @@ def _case(kind: str, fold: int, own: bool, text: str, answers: Sequence[str], do
     found = candidates(question.terms, question.language, documents)
     read = signals(question, found, encode)
     right = np.array([float(own and any(answer in found[at].text for answer in answers)) for at in read])
-    hopeless = not read or lacks_kind(question, read.values())
+    hopeless = not read or (question.kind is not None and not any(map(has_kind, read.values())))
     gates = [gate_values(question, found[at], one) for at, one in read.items()]
     return Case(
         kind, question.language, fold, own, _table(read.values(), WEIGHTS), _table(gates, GATE), right, hopeless

@@ -11,7 +11,7 @@ from typing import Any
 
 from websearch_gateway.answers.extractive import Findings, find_evidence
 from websearch_gateway.embedders.local import encode
-from websearch_gateway.text.candidates import Document
+from websearch_gateway.text.ranking import Document
 
 OTHERS = 4
 ROOM = 720

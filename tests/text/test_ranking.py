@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.answers.extractive import Findings, find_evidence
 from websearch_gateway.embedders.local import encode
-from websearch_gateway.text.candidates import Document
-from websearch_gateway.text.ranking import COMPARED, content_words, word_likeness
+from websearch_gateway.text.ranking import COMPARED, Document, content_words, word_likeness
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors

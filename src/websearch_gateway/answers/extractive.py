@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
 from websearch_gateway.ports import MOST_RERANKED
-from websearch_gateway.text.candidates import DANGLING, PRONOUN, Candidate, Document, candidates
 from websearch_gateway.text.chunk import PDF, at_page, page_of
 from websearch_gateway.text.notes import nearest, no_answer
 from websearch_gateway.text.passages import inverse_document_frequency
-from websearch_gateway.text.ranking import Question, Ranked, rank, terms_in
+from websearch_gateway.text.ranking import (
+    DANGLING,
+    PRONOUN,
+    Candidate,
+    Document,
+    Question,
+    Ranked,
+    candidates,
+    rank,
+    terms_in,
+)
 from websearch_gateway.text.sanitise import without_orders
 from websearch_gateway.text.tokens import query_terms
 from websearch_gateway.text.urls import canonical, host

@@ -15,7 +15,6 @@ from websearch_gateway.answers.extractive import find_evidence
 from websearch_gateway.embedders.local import encode
 from websearch_gateway.models import Passage, Span
 from websearch_gateway.readers.formats.plain import csv_table, json_text
-from websearch_gateway.text.candidates import Document
 from websearch_gateway.text.chunk import chunk, window
 from websearch_gateway.text.citations import (
     from_utf16,
@@ -30,6 +29,7 @@ from websearch_gateway.text.hits import one_line
 from websearch_gateway.text.markdown import LINK, blocks, lines, plain, split_sentences, without_comments
 from websearch_gateway.text.passages import near_duplicates, score_passages
 from websearch_gateway.text.query import matching_form
+from websearch_gateway.text.ranking import Document
 from websearch_gateway.text.sanitise import (
     clean_markdown,
     reads_like_orders,
