@@ -398,11 +398,10 @@ class EngineApi(ABC):
             SearchProviderParseError: this is not a list of models.
         """
         try:
-            return {model["id"]: _last_day(model) for model in parsed(body, self.vendor)["data"]}
+            days = {
+                model["id"]: model.get("shutdown_date") or model.get("retires_at")
+                for model in parsed(body, self.vendor)["data"]
+            }
+            return {name: date.fromisoformat(day[:10]) if day else None for name, day in days.items()}
         except (ValueError, KeyError, TypeError):
             raise SearchProviderParseError(f"{self.vendor}'s list of models is unreadable.") from None
-
-
-def _last_day(model: Json) -> date | None:
-    day = model.get("shutdown_date") or model.get("retires_at")
-    return date.fromisoformat(day[:10]) if day else None

@@ -8,9 +8,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from websearch_gateway.answers.common import applying
+from websearch_gateway.answers.common import applying, objects, typed
 from websearch_gateway.models import Hit, Page, SearchQuery, Source, Span, Support
 from websearch_gateway.text.chunk import PDF, at_page, chunk
 from websearch_gateway.text.citations import rewritten
@@ -295,19 +294,11 @@ def _in_json(text: str) -> Iterator[tuple[str, tuple[Cite, ...]]]:
         except (ValueError, RecursionError):
             position += 1
             continue
-        found = value.get("sentences", [value])
-        for one in found if isinstance(found, list) else []:
-            if isinstance(one, dict) and isinstance(one.get("text"), str):
-                yield one["text"], tuple(_cites(one))
+        for one in objects(value.get("sentences", [value])):
+            if isinstance(one.get("text"), str):
+                quotes = [quote for quote in objects(one.get("quotes")) if type(quote.get("passage")) is int]
+                yield one["text"], tuple(Cite(quote["passage"], typed(str, quote.get("words"))) for quote in quotes)
         position = end
-
-
-def _cites(sentence: dict[str, Any]) -> Iterator[Cite]:
-    quotes = sentence.get("quotes")
-    for quote in quotes if isinstance(quotes, list) else []:
-        if isinstance(quote, dict) and type(quote.get("passage")) is int:
-            copied = quote.get("words")
-            yield Cite(quote["passage"], copied if isinstance(copied, str) else "")
 
 
 def _sentences(text: str, cites: tuple[Cite, ...], quoted: dict[int, Cite]) -> Iterator[Claim]:

@@ -239,8 +239,14 @@ def find_evidence(
         preferred: the numbers of `shortlist` in a better order.
     """
     question, found, ranked = _ranked(query, documents, encode)
-    ranked = _preferring(ranked, preferred)
-    order = [at for at in ranked.order if not repeats_question(question, found[at].text)] or ranked.order
+    first = ranked.order[: len(preferred)]
+    if set(first) == set(preferred):  # the best place has the best score all the same
+        scores = {**ranked.scores, **{at: ranked.scores[old] for at, old in zip(preferred, first, strict=True)}}
+        ranked = ranked._replace(order=[*preferred, *ranked.order[len(first) :]], scores=scores)
+    asked = frozenset(question.terms)
+    # A sentence that says nothing but the words of the question is no answer.
+    order = [at for at in ranked.order if not asked.issuperset(query_terms(found[at].text, question.language))]
+    order = order or list(ranked.order)
     if not ranked.is_near:
         return Findings((), False, question.language)
     best = order[0]
@@ -253,8 +259,7 @@ def find_evidence(
         quotes.add(found[at], ranked.scores[best] - ranked.scores[at], has_kind=at in ranked.given)
     if not quotes.runs:  # better a pronoun without its noun than no quote
         quotes.take([found[best]], has_kind=False)
-    first, *others = quotes.runs or [[]]
-    read = [first, *sorted(others, key=lambda run: (run[0].document, run[0].order))] if first else []
+    read = [*quotes.runs[:1], *sorted(quotes.runs[1:], key=lambda run: (run[0].document, run[0].order))]
     told = tuple(Evidence(_joined(run), run[0].document) for run in read)
     return Findings(told, ranked.is_answer, question.language)
 
@@ -263,15 +268,6 @@ def _ranked(query: str, documents: Sequence[Document], encode: Encode) -> tuple[
     question = Question.of(query)
     found = candidates(question.terms, question.language, documents)
     return question, found, rank(question, found, encode)
-
-
-def _preferring(ranked: Ranked, preferred: Sequence[int]) -> Ranked:
-    """The ranking with the preferred sentences in their order; the best place has the best score all the same."""
-    first = ranked.order[: len(preferred)]
-    if set(first) != set(preferred):
-        return ranked
-    scores = {**ranked.scores, **{at: ranked.scores[old] for at, old in zip(preferred, first, strict=True)}}
-    return ranked._replace(order=[*preferred, *ranked.order[len(first) :]], scores=scores)
 
 
 class _Quotes:
@@ -291,14 +287,15 @@ class _Quotes:
 
         `distance` in score is that from the best sentence. A word of the headings adds nothing.
         """
-        run = self._from_its_noun(one)
-        if run is None:
+        quoted = self._from_its_noun(one)
+        if quoted is None:
             return
         adds = sum(self._rarity[term] for term in terms_in(self._question, one.own) - self._told)
         is_enough = adds > 0 and (distance <= CLOSE or adds >= GAIN * sum(self._rarity.values()))
-        is_rival = distance <= RIVAL and not any(_repeats(one, said) for told in self.runs for said in told)
+        own, told = frozenset(one.own), [frozenset(said.own) for run in self.runs for said in run]
+        is_rival = distance <= RIVAL and not any(len(own & other) >= SAME * min(len(own), len(other)) for other in told)
         if is_rival or is_enough or (has_kind and not self._has_kind):
-            self.take(run, has_kind=has_kind)
+            self.take(quoted, has_kind=has_kind)
 
     def take(self, run: list[Candidate], *, has_kind: bool) -> None:
         """Quote these neighbours, if there is room; a quoted one at their beginning goes on with the others."""
@@ -327,19 +324,9 @@ class _Quotes:
         return run
 
 
-def _repeats(one: Candidate, other: Candidate) -> bool:
-    own, others = frozenset(one.own), frozenset(other.own)
-    return len(own & others) >= SAME * min(len(own), len(others))
-
-
 def _joined(run: Sequence[Candidate]) -> str:
     """The text of neighbours. Scripts without spaces have none between sentences."""
     text = ""
     for one in run:
         text += ("" if not text or text[-1] in "。！？｡" else " ") + one.text
     return text
-
-
-def repeats_question(question: Question, text: str) -> bool:
-    """Whether a text says nothing but the words of the question."""
-    return not set(query_terms(text, question.language)).difference(question.terms)

@@ -167,7 +167,10 @@ class OpenAI(EngineApi):
         text, spans, cited, lost = _text(part for part in parts if part.get("type") == "output_text")
         cut_off = reply.get("status") == "incomplete"
         if not text.strip():
-            raise _no_text(reply, parts, cut_off=cut_off)
+            reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
+            if reason == "content_filter" or any(part.get("type") == "refusal" for part in parts):
+                raise declined()
+            raise not_written(self.vendor, reason if cut_off else None)
         calls = [item for item in items if item.get("type") == "web_search_call" and item.get("status") != "failed"]
         if not calls:
             raise not_searched(self.vendor)
@@ -270,13 +273,6 @@ def _without_identifiers(message: str, private: Sequence[str]) -> str:
 
 
 # --- replies --------------------------------------------------------------------------------------------------------
-
-
-def _no_text(reply: Json, parts: Sequence[Json], *, cut_off: bool) -> Exception:
-    reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
-    if reason == "content_filter" or any(part.get("type") == "refusal" for part in parts):
-        return declined()
-    return not_written("OpenAI", reason if cut_off else None)
 
 
 def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str], int]:

@@ -18,14 +18,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from websearch_gateway.text.dates import MONTHS
 from websearch_gateway.text.facts import UNIT_NAMES, is_year, numerals
+from websearch_gateway.text.markdown import word_set
 from websearch_gateway.text.tokens import fold, language_of
 
 MOST_CHARS = 500
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,30 +199,30 @@ def _frame(text: str) -> tuple[str, list[str]]:
     return "", text.split()
 
 
-_ARTICLES = _words("a an the some any really actually exactly")
-_PAST = _words("was were did had")
-_AUXILIARIES = _words("is are am do does") | _PAST
-_MODALS = _words("can could may might shall should must would ought will")
+_ARTICLES = word_set("a an the some any really actually exactly")
+_PAST = word_set("was were did had")
+_AUXILIARIES = word_set("is are am do does") | _PAST
+_MODALS = word_set("can could may might shall should must would ought will")
 _NEGATIONS = {"not": "not", "no": "not", "never": "not", "nor": "not", "without": "without", "excluding": "without"}
-_LINKS = _words("of in for on at with")
+_LINKS = word_set("of in for on at with")
 """Prepositions that lead to a part of the question."""
 _TOOLS = ("in\t", "on\t", "with\t")
 """What names the tool of a command: "sort a list in python"."""
 _DROPPED = ("in\t", "on\t", "at\t")
 """Those that keywords leave out at their place: "apartments in lisbon", "apartments lisbon"."""
-_REVERSED = _words("of in for")
+_REVERSED = word_set("of in for")
 """Those of which the compound puts the second part first."""
-_NAMED_BY_LETTER = _words("vitamin hepatitis type class group grade section part plan influenza option form category")
-_MONTHS = _words("january february march april june july august september october november december")
-_DAYS = _words("today tomorrow yesterday tonight now")
-_PLURAL_ONLY = _words(
+_NAMED_BY_LETTER = word_set("vitamin hepatitis type class group grade section part plan influenza option form category")
+_MONTHS = frozenset(MONTHS) - {"may"}
+_DAYS = word_set("today tomorrow yesterday tonight now")
+_PLURAL_ONLY = word_set(
     "news glasses goods customs arms means contents savings earnings species series physics politics economics "
     "mathematics ethics athletics this us as his its yes plus bus gas lens virus always besides jeans pants shorts "
     "texas windows kubernetes ios macos aws dns https css js sms gps vs jobs gates stones"
 )
-_AMOUNTS = _words("few little lot bit")
+_AMOUNTS = word_set("few little lot bit")
 """Words before which "a" matters."""
-_NO_COMPOUND = _words("i you he she it we they me him her them us my your our his their new")
+_NO_COMPOUND = word_set("i you he she it we they me him her them us my your our his their new")
 """Words that no compound holds: "new in biology" is not "new biology"."""
 _SAME = {
     "max": "maximum", "min": "minimum", "versus": "vs", "k8s": "kubernetes",
@@ -280,10 +278,10 @@ def _bare(word: str) -> str:
 
 _FUNCTION_WORDS = (
     _ARTICLES | _AUXILIARIES | _MODALS | _LINKS | _NO_COMPOUND | frozenset(_NEGATIONS)
-    | _words("who what when where why how which be as or and if so to by from with than")
+    | word_set("who what when where why how which be as or and if so to by from with than")
 )  # fmt: skip
 # Verbs that are hardly ever nouns at the start of a question.
-_COMMANDS = _words(
+_COMMANDS = word_set(
     "install delete remove reset change convert create make fix get build configure enable disable update upgrade add "
     "uninstall download find read write sort reverse replace connect renew register apply cook bake clean translate "
     "calculate reduce increase save send open close learn stop start become lose exit list kill merge undo center fry "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from calendar import monthrange
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -142,19 +143,11 @@ def _since(words: Sequence[str], now: datetime) -> str | None:
     if not counts:
         return None
     months = counts.pop("months", 0) + 12 * counts.pop("years", 0)
-    moment = _months_before(now, months) - timedelta(**{unit: float(count) for unit, count in counts.items()})
+    year, month = divmod(now.year * 12 + now.month - 1 - months, 12)
+    day = min(now.day, monthrange(year, month + 1)[1])  # or the last day of that month
+    moment = now.replace(year=year, month=month + 1, day=day)
+    moment -= timedelta(**{unit: float(count) for unit, count in counts.items()})
     return _in_utc(moment) if counts.keys() & {"seconds", "minutes", "hours"} else moment.date().isoformat()
-
-
-def _months_before(moment: datetime, months: int) -> datetime:
-    """The same day that many months before, or the last day of that month."""
-    years, month = divmod(moment.year * 12 + moment.month - 1 - months, 12)
-    for day in range(moment.day, 27, -1):
-        try:
-            return moment.replace(year=years, month=month + 1, day=day)
-        except ValueError:
-            continue
-    return moment.replace(year=years, month=month + 1)
 
 
 def _named(words: Sequence[str], today: date) -> str | None:
