@@ -48,9 +48,16 @@ from websearch_gateway.entrypoints.http.compatible import (
     error_shape,
     serving,
 )
-from websearch_gateway.entrypoints.http.middleware import Frame, HostOriginCheck, RequestBody, Tracing, json_object
+from websearch_gateway.entrypoints.http.middleware import (
+    Frame,
+    HostOriginCheck,
+    RequestBody,
+    Tracing,
+    is_json,
+    json_object,
+)
 from websearch_gateway.entrypoints.http.playground import play_routes
-from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
+from websearch_gateway.entrypoints.http.replies import NOT_JSON, failure, json_reply, refusal
 from websearch_gateway.entrypoints.http.status import LoopLag, healthz, metrics_endpoint, readyz, status_endpoint
 from websearch_gateway.entrypoints.lifecycle import LazyGateway, start_exporting
 from websearch_gateway.entrypoints.mcp import ESCAPED_HALF, create_server, refusal_of_request, repaired
@@ -122,7 +129,11 @@ def _routes(
         Route("/metrics", metrics_endpoint(gateway, lag)),
         *metadata_routes(verifier, settings),
     ]
-    routes += tool_routes(callable_tools(settings), gateway)
+    routes += [
+        Route(path, rest_endpoint(tool, gateway), methods=["POST"])
+        for tool in callable_tools(settings)
+        for path in paths_of(tool)
+    ]
     routes += compatible_routes(gateway)
     routes += play_routes(settings, gateway)
     routes.append(description_route(settings))
@@ -155,19 +166,13 @@ def paths_of(tool: Tool) -> tuple[str, ...]:
     return (SHORT_PATHS[tool.name], full) if tool.name in SHORT_PATHS else (full,)
 
 
-def tool_routes(tools: tuple[Tool, ...], gateway: LazyGateway) -> list[BaseRoute]:
-    """The routes of all tools."""
-    return [Route(path, rest_endpoint(tool, gateway), methods=["POST"]) for tool in tools for path in paths_of(tool)]
-
-
 def rest_endpoint(tool: Tool, gateway: LazyGateway) -> Callable[[Request], Awaitable[Response]]:
     """`tool` as an HTTP endpoint: the body holds its arguments, the reply its result or `{"error": ...}`."""
 
     async def call(request: Request) -> Response:
         require_scope(request, tool.needed_scope)
-        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media_type != "application/json":
-            return refusal(415, "VALIDATION", "Send JSON, with Content-Type: application/json.")
+        if not is_json(request.scope):
+            return refusal(415, "VALIDATION", NOT_JSON)
         try:
             arguments = tool.parse(json_object(await request.body()))
             caller = replace(caller_of(request), copies=1)

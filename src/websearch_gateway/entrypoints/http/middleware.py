@@ -418,6 +418,12 @@ class _Share:
             del self._of_all[self._user]
 
 
+def is_json(scope: Scope) -> bool:
+    """Whether the body is declared as JSON."""
+    kind = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
+    return bool(kind.partition(b";")[0].strip().lower() == b"application/json")
+
+
 def json_object(body: bytes) -> dict[str, Any]:
     """The JSON object that is the whole of a body.
 

@@ -25,8 +25,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from websearch_gateway.entrypoints.http.authentication import caller_of, require_scope
-from websearch_gateway.entrypoints.http.middleware import json_object
+from websearch_gateway.entrypoints.http.middleware import is_json, json_object
 from websearch_gateway.entrypoints.http.replies import (
+    NOT_JSON,
     Html,
     digest_of,
     document,
@@ -162,8 +163,8 @@ def _ask_endpoint(
     async def ask(request: Request) -> Response:
         if not _is_own_page(request, public_url):
             return refusal(403, "VALIDATION", "Only the page /play of this server may ask here; programs use /v1.")
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            return refusal(415, "VALIDATION", "Send JSON, with Content-Type: application/json.")
+        if not is_json(request.scope):
+            return refusal(415, "VALIDATION", NOT_JSON)
         try:
             body = json_object(await request.body())
             name, given = str(body.get("tool")), body.get("arguments")

@@ -35,6 +35,8 @@ STATUS: Mapping[ErrorCode, int] = {
 }
 """The HTTP status of each error code of a failed tool call."""
 
+NOT_JSON = "Send JSON, with Content-Type: application/json."
+
 FINAL = frozenset({"AUTH", "NOT_CONFIGURED", "BUDGET"})
 """Codes of errors that a retry meets again until an operator acts."""
 

@@ -77,7 +77,7 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
             _log.info("Serving MCP at http://%s:%s/mcp", *place)
             _log.info("The REST API is described at http://%s:%s/openapi.json; / is the status page", *place)
             if settings.playground == "on":
-                _log.info("A person asks at http://%s:%s/play", *place)
+                _log.info("Ask by hand at http://%s:%s/play", *place)
             asyncio.get_running_loop().set_exception_handler(AcceptErrors())
             connections = Connections(min(MOST_CONNECTIONS, raise_file_limit() // 2))
             server = uvicorn.Server(uvicorn_config(app, connections, settings.search_deadline_seconds))

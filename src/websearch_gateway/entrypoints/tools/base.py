@@ -168,13 +168,13 @@ class Tool:
                 `details.faults` say which.
         """
         arguments, replaced = understood(self.arguments, arguments)
-        if faults := shape_faults(self.arguments, arguments):
+        if faults := list(islice(_shape_faults(_limits(self.arguments), arguments), MOST_FAULTS + 1)):
             raise refusal(self.name, faults)
         try:
             return self.arguments.model_validate(arguments, by_alias=True).request()
         except ValidationError as error:
             found = [
-                Fault(_place(e["loc"], replaced), e["msg"])
+                (_place(e["loc"], replaced), e["msg"])
                 for e in error.errors(include_url=False, include_input=False, include_context=False)
             ]
         raise refusal(self.name, found)
@@ -262,32 +262,24 @@ LONGEST_TEXT = 10_000
 MOST_FAULTS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One argument, by its name on the wire, and what is wrong with it."""
-
-    field: str
-    problem: str
+Fault = tuple[str, str]
+"""One argument, by its name on the wire, and what is wrong with it."""
 
 
-def shape_faults(model: type[BaseModel], given: Mapping[str, Any]) -> list[Fault]:
+def _shape_faults(limits: Mapping[str, int | None], given: Mapping[str, Any]) -> Iterator[Fault]:
     """The faults that are visible before validation: unknown names, lists longer than `maxItems`, and long texts.
 
     pydantic reports each of 95,000 unknown names and each of 500,000 wrong items, which takes a gigabyte; a long text
     could be echoed, or stay in the cache of a library.
     """
-    return list(islice(_shape_faults(_limits(model), given), MOST_FAULTS + 1))
-
-
-def _shape_faults(limits: Mapping[str, int | None], given: Mapping[str, Any]) -> Iterator[Fault]:
     for name, value in given.items():
         limit = limits.get(name)
         if name not in limits:
-            yield Fault(name, "Unknown argument")
+            yield name, "Unknown argument"
         elif limit is not None and isinstance(value, list | tuple) and len(value) > limit:
-            yield Fault(name, f"At most {limit} items are allowed, not {len(value)}")
+            yield name, f"At most {limit} items are allowed, not {len(value)}"
         elif is_too_long(value):
-            yield Fault(name, f"At most {LONGEST_TEXT} characters are allowed")
+            yield name, f"At most {LONGEST_TEXT} characters are allowed"
 
 
 @functools.cache
@@ -309,7 +301,7 @@ def is_too_long(value: Any) -> bool:
 
 def refusal(tool: str, faults: Sequence[Fault]) -> SearchValidationError:
     """The error of a call with these faults; it reports the first `MOST_FAULTS`, each cut."""
-    reported = [{"field": shown(fault.field), "problem": shown(fault.problem)} for fault in faults[:MOST_FAULTS]]
+    reported = [{"field": shown(field), "problem": shown(problem)} for field, problem in faults[:MOST_FAULTS]]
     listed = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in reported)
     more = " There are more." if len(faults) > MOST_FAULTS else ""
     return SearchValidationError(f"Unusable arguments for {tool}: {listed}.{more}", details={"faults": reported})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -192,19 +191,12 @@ async def _several(gateway: Gateway, arguments: GetContentArguments, caller: Cal
     share = reply_tokens(gateway, caller) // len(pages)
     fitted = windows(page if page.error else fit_content(page, 0, share) for page in pages)
     nonce = fresh_nonce()
+    counted = Counter(warning for page in pages for warning in page.warnings)
+    # A warning of a single page stands with its address.
+    warnings = [one if counted[one] > 1 else f"{page.url}: {one}" for page in pages for one in page.warnings]
     return PageContent(
         pages=tuple(page if page.error else marked(page, "page_content", nonce) for page in fitted),
-        warnings=_warnings_of(pages),
-    )
-
-
-def _warnings_of(pages: Sequence[PageContent]) -> tuple[str, ...]:
-    """The warnings of all pages: those of a single page with its address."""
-    counted = Counter(warning for page in pages for warning in page.warnings)
-    return tuple(
-        dict.fromkeys(
-            warning if counted[warning] > 1 else f"{page.url}: {warning}" for page in pages for warning in page.warnings
-        )
+        warnings=tuple(dict.fromkeys(warnings)),
     )
 
 

@@ -25,8 +25,8 @@ from websearch_gateway.entrypoints.http.authentication import (
     require_scope,
 )
 from websearch_gateway.entrypoints.http.compatible.openai_api import OPENAI_APIS
-from websearch_gateway.entrypoints.http.compatible.search_apis import SEARCH_APIS, Compatible, Given, is_json
-from websearch_gateway.entrypoints.http.middleware import json_object
+from websearch_gateway.entrypoints.http.compatible.search_apis import SEARCH_APIS, Compatible, Given
+from websearch_gateway.entrypoints.http.middleware import is_json, json_object
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchValidationError

@@ -19,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, mo
 from starlette.responses import PlainTextResponse
 from starlette.types import Scope
 
+from websearch_gateway.entrypoints.http.middleware import is_json
 from websearch_gateway.entrypoints.http.replies import ErrorShape
 from websearch_gateway.entrypoints.reply import fit_web, read_fitting
 from websearch_gateway.entrypoints.tools.base import LONGEST_TEXT, is_too_long
@@ -110,12 +111,6 @@ def always(content: Any) -> Callable[[Gateway, Given, Caller], Awaitable[Any]]:
         return content
 
     return answer
-
-
-def is_json(scope: Scope) -> bool:
-    """Whether the body is declared as JSON."""
-    kind = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
-    return bool(kind.partition(b";")[0].strip().lower() == b"application/json")
 
 
 MOST_RESULTS = 20
