@@ -35,7 +35,19 @@ def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) 
         SearchNotConfiguredError: the neural model is not installed, or no built-in model has that name.
     """
     if settings.embedding_server_url is None:
-        return _built_in(settings.embedding_model_name or "static")
+        kind, _, folder = (settings.embedding_model_name or "static").partition(":")
+        if kind == "static":
+            from websearch_gateway.embedders.local import StaticEmbedder
+
+            return StaticEmbedder()
+        if kind == "neural":
+            from websearch_gateway.embedders.local import NeuralEmbedder, model_folder
+
+            return NeuralEmbedder(model_folder(folder or None))
+        raise SearchNotConfiguredError(
+            "EMBEDDING_MODEL_NAME must be `static`, `neural` or `neural:FOLDER`, or name a model of "
+            "EMBEDDING_SERVER_URL."
+        )
     secret = settings.embedding_server_api_key
     key = secret.get_secret_value() if secret else None
     url = settings.embedding_server_url
@@ -48,21 +60,6 @@ def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) 
     from websearch_gateway.embedders.remote import OpenAICompatibleEmbedder
 
     return OpenAICompatibleEmbedder(url, client, retry, settings.embedding_model_name or "text-embedding-3-small", key)
-
-
-def _built_in(name: str) -> Embedder:
-    kind, _, folder = name.partition(":")
-    if kind == "static":
-        from websearch_gateway.embedders.local import StaticEmbedder
-
-        return StaticEmbedder()
-    if kind == "neural":
-        from websearch_gateway.embedders.local import NeuralEmbedder, model_folder
-
-        return NeuralEmbedder(model_folder(folder or None))
-    raise SearchNotConfiguredError(
-        "EMBEDDING_MODEL_NAME must be `static`, `neural` or `neural:FOLDER`, or name a model of EMBEDDING_SERVER_URL."
-    )
 
 
 def open_reranker(

@@ -18,7 +18,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -53,46 +53,9 @@ _HINTS = {401: _CHECK_KEY, 403: _CHECK_KEY, 404: "; check EMBEDDING_SERVER_URL a
 _NOMIC = {"query": "search_query: ", "document": "search_document: "}
 
 
-def prefix(model: str, kind: Literal["query", "document"]) -> str:
-    """The prefix that a model expects before a text."""
-    return _NOMIC[kind] if "nomic-embed-text" in model else ""
-
-
 def bearer(key: str | None) -> dict[str, str]:
     """The header that carries the key; empty without a key."""
     return {"Authorization": f"Bearer {key}"} if key else {}
-
-
-async def in_batches(
-    texts: Sequence[str], dimensions: int, ask: Callable[[list[str]], Awaitable[Sequence[Sequence[float]]]]
-) -> Vectors:
-    """Unit vectors of the texts, requested in batches, in order. Blank texts are not sent and get zero vectors.
-
-    `dimensions` is the width of the result if no text is sent.
-
-    Raises:
-        SearchProviderParseError: `ask` returned a different number of vectors than texts, or malformed vectors.
-    """
-    import numpy as np
-
-    sent = [i for i, text in enumerate(texts) if text.strip()]
-    found: list[Sequence[float]] = []
-    for start in range(0, len(sent), EMBEDDED_AT_ONCE):
-        batch = [texts[i] for i in sent[start : start + EMBEDDED_AT_ONCE]]
-        _log.debug("embedding batch: %d texts", len(batch))
-        found += await ask(batch)
-    if not sent:
-        return np.zeros((len(texts), dimensions), np.float32)
-    try:
-        rows = np.array(found, dtype=np.float32)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        if rows.ndim != 2 or len(rows) != len(sent) or not rows.size or not np.isfinite(lengths).all():
-            raise ValueError
-    except (TypeError, ValueError):
-        raise SearchProviderParseError("The embedding server did not return one finite vector per text.") from None
-    vectors = np.zeros((len(texts), rows.shape[1]), np.float32)
-    vectors[sent] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
-    return vectors
 
 
 def decode(reply: Reply, name: str) -> Any:
@@ -147,16 +110,33 @@ class _Embedder:
         self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None
     ) -> Vectors:
         """Unit vectors of the texts; `timeout_seconds` limits each batch of 32 including its retry, but not a pull.
+        Blank texts are not sent and get zero vectors.
 
         Raises:
             Unavailable: the server cannot be reached, refuses, cannot pull the model or answers with something else.
         """
-        before = prefix(self.model, kind)
+        import numpy as np
+
+        before = _NOMIC[kind] if "nomic-embed-text" in self.model else ""
+        sent = [place for place, text in enumerate(texts) if text.strip()]
+        found: list[Sequence[float]] = []
         with noting_model(self.kind, self.model, "embeddings"):
-            vectors = await in_batches(
-                texts, self.dimensions, lambda batch: self._ask([before + text for text in batch])
-            )
-        self.dimensions = vectors.shape[1]
+            for start in range(0, len(sent), EMBEDDED_AT_ONCE):
+                batch = [before + texts[place] for place in sent[start : start + EMBEDDED_AT_ONCE]]
+                _log.debug("embedding batch: %d texts", len(batch))
+                found += await self._ask(batch)
+        if not sent:
+            return np.zeros((len(texts), self.dimensions), np.float32)
+        try:
+            rows = np.array(found, dtype=np.float32)
+            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            if rows.ndim != 2 or len(rows) != len(sent) or not rows.size or not np.isfinite(lengths).all():
+                raise ValueError
+        except (TypeError, ValueError):
+            raise SearchProviderParseError("The embedding server did not return one finite vector per text.") from None
+        self.dimensions = rows.shape[1]
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        vectors[sent] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
         return vectors
 
     def knows(self, text: str) -> bool:

@@ -146,12 +146,14 @@ class _Schedule:
             return False
         engine_runs = any(trial is not quotes for trial in race.running)
         raw_has_answered = quotes is not None and quotes.answered
+        waits = self._latest is not None and not self._latest.gathers
+        is_overdue = waits and self._loop.time() >= self._hedge_at
         startable = [one for one in self._left if not engine_runs or (one.gathers and raw_has_answered)]
         if startable:
             self._left.remove(startable[0])
             await self._begin(startable[0].engine)
             self._latest = startable[0]
-        elif quotes is None and (not engine_runs or self._is_overdue()):
+        elif quotes is None and (not engine_runs or is_overdue):
             race.stopgap = await self._begin(self._raw)
         else:
             return False
@@ -165,9 +167,6 @@ class _Schedule:
         asked = engine.ask(replace(self._call, behind=after))
         behind = after if engine is self._raw else self._race.has_asked
         return self._race.start(engine.name, asked, behind=behind)
-
-    def _is_overdue(self) -> bool:
-        return self._latest is not None and not self._latest.gathers and self._loop.time() >= self._hedge_at
 
     def _quotes_wait(self) -> bool:
         """Whether an engine may still answer, other than those that were slow before raw search began."""
