@@ -199,20 +199,19 @@ def answering(
     settings: Settings, engines: Sequence[HostedEngine], raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
 ) -> AnswerEngine:
     """The engines in order, with raw search as the last."""
-    rows = zip(engines, answers_configured(settings), strict=True)
-    ranked = [_layered_engine(settings, engine, health, ledger, gathers=entry.gathers) for engine, entry in rows]
+    fair_seconds = max(LEAST_SHARE_SECONDS, min(settings.fallback_hedge_seconds, settings.search_deadline_seconds / 2))
+    ranked = []
+    for engine, entry in zip(engines, answers_configured(settings), strict=True):
+        record = health.of(engine.name)
+        breaker = _breaker(settings, record, fair_seconds)
+        budget = Budget(engine.name, ledger, partial(_most_usd, engine), engine.likely_usd)
+        layered = Layered(engine, (*_guarded(engine.name, breaker, budget), Stopwatch(record)))
+        ranked.append(Ranked(layered, breaker.overtaken, entry.gathers))
     return FallbackEngine(ranked, raw, settings.fallback_hedge_seconds)
 
 
-def _layered_engine(
-    settings: Settings, engine: HostedEngine, health: HealthRegistry, ledger: Ledger, *, gathers: bool
-) -> Ranked:
-    record = health.of(engine.name)
-    fair_seconds = max(LEAST_SHARE_SECONDS, min(settings.fallback_hedge_seconds, settings.search_deadline_seconds / 2))
-    breaker = _breaker(settings, record, fair_seconds)
-    budget = Budget(engine.name, ledger, lambda _: engine.most_usd, engine.likely_usd)
-    layered = Layered(engine, (*_guarded(engine.name, breaker, budget), Stopwatch(record)))
-    return Ranked(layered, breaker.overtaken, gathers)
+def _most_usd(engine: HostedEngine, _: SearchQuery) -> float:
+    return engine.most_usd
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,11 +300,19 @@ def open_reading(
     name, way = user_agent(settings.contact_url), outbound(settings)
     fetcher = Fetcher(addresses, user_agent=name, outbound=way)
     site_fetcher = Fetcher(addresses, user_agent=name, keep_alive=True, outbound=way)
-    blobs = BlobCache(state)
-    readers, browser = _readers(settings, fetcher, workers)
+    pages = RobotsFetcher(fetcher, workers) if settings.respect_robots else fetcher
+    browser = Browser(
+        pages,
+        path=settings.browser_path,
+        retries=settings.browser_retries,
+        backoff_seconds=settings.browser_backoff_ms / 1000,
+    )
+    token = settings.github_token.get_secret_value() if settings.github_token else ""
+    contact = settings.contact_url is not None
+    readers = ReaderTable.build(fetcher, workers, token, pages=pages, renderer=browser, tells_contact=contact)
     page_cache = PageCache(
         BoundedReader(readers, settings.request_timeout_ms / 1000),
-        blobs,
+        BlobCache(state),
         addresses.check_url,
         stale_seconds=settings.stale_if_error_seconds,
         secrets=settings.secrets(),
@@ -319,20 +326,6 @@ def open_reading(
     )
     closers = (fetcher.aclose, site_fetcher.aclose, browser.aclose, workers.aclose)
     return PageReaders(page_cache, finder, workers, browser, site_fetcher, closers)
-
-
-def _readers(settings: Settings, fetcher: Fetcher, workers: Workers) -> tuple[ReaderTable, Browser]:
-    pages = RobotsFetcher(fetcher, workers) if settings.respect_robots else fetcher
-    browser = Browser(
-        pages,
-        path=settings.browser_path,
-        retries=settings.browser_retries,
-        backoff_seconds=settings.browser_backoff_ms / 1000,
-    )
-    token = settings.github_token.get_secret_value() if settings.github_token else ""
-    tells_contact = settings.contact_url is not None
-    table = ReaderTable.build(fetcher, workers, token, pages=pages, renderer=browser, tells_contact=tells_contact)
-    return table, browser
 
 
 INDEX_SECONDS = 2.0

@@ -278,20 +278,7 @@ class BurstGate:
             NotAsked: the upstream answered no other call within half of this call's time.
             SearchError: what `call` raises.
         """
-        generation = self._generation
-        await self._enter(generation, deadline)
-        try:
-            result = await call()
-        except Refused:
-            self._release_all()
-            raise
-        else:
-            self._release_all()
-            return result
-        finally:
-            generation.places.release()
-
-    async def _enter(self, generation: _Generation, deadline: Deadline) -> None:
+        generation, answered = self._generation, False
         generation.waiting += 1
         try:
             async with asyncio.timeout(deadline.remaining() / 2):
@@ -302,11 +289,19 @@ class BurstGate:
             ) from None
         finally:
             generation.waiting -= 1
-
-    def _release_all(self) -> None:
-        ended, self._generation = self._generation, _Generation(self._most)
-        for _ in range(ended.waiting):
-            ended.places.release()
+        try:
+            result = await call()
+            answered = True
+            return result
+        except Refused:
+            answered = True
+            raise
+        finally:
+            if answered:
+                ended, self._generation = self._generation, _Generation(self._most)
+                for _ in range(ended.waiting):
+                    ended.places.release()
+            generation.places.release()
 
 
 class _Generation:
