@@ -400,13 +400,13 @@ def _is_main(container: Container) -> bool:
 
 def blank(outline: Outline, keep: Mask) -> None:
     """Remove the text of dropped blocks from the DOM, and most elements in an element of which nothing is kept."""
-    for block, kept in zip(outline.blocks, keep, strict=True):
-        if not kept:
-            for element, where in block.slots:
-                if where == "alt":
-                    element.attrib.pop("alt", None)
-                else:
-                    setattr(element, where, None)
+    for element, where in (
+        slot for block, kept in zip(outline.blocks, keep, strict=True) if not kept for slot in block.slots
+    ):
+        if where == "alt":
+            element.attrib.pop("alt", None)
+        else:
+            setattr(element, where, None)
     below = 0  # the number of blocks up to the end of the last element that needs no further look
     for container in outline.containers:
         if below < container.end and container.start < container.end:

@@ -202,7 +202,7 @@ _SHARE, _REPLIES, _RELATED = (
 """Words that often stand in the lines after a text."""
 
 _AWAY = re.compile(
-    r"(?=.*:|.*[^.!?]\Z)\W{0,3}(?:"  # no whole sentence
+    r"\W{0,3}(?:"
     r"(?:also |please )?(?:read|see|watch|check out) (?:here )?(?:also|more|next|related)\b"
     r"|(?:you (?:may|might) )?also (?:like|read)\b|more (?:on|from|about|stories|news)\b"
     r"|related (?:articles?|stor(?:y|ies)|posts?|content|links|news|reading)"
@@ -214,15 +214,15 @@ _AWAY = re.compile(
     r"|(?:à )?(?:lire|voir) (?:aussi|plus|également)\b|sur le même sujet|articles (?:liés|similaires)"
     r"|(?:leggi|guarda) anche\b|(?:leia|veja) (?:também|mais)\b|(?:lees|bekijk) (?:ook|meer)\b"
     r"|(?:czytaj|zobacz) (?:też|także|więcej|również)\b)",
-    re.IGNORECASE | re.DOTALL,
+    re.IGNORECASE,
 )
 _CREDIT = re.compile(
     r"\W{0,2}(?:©|(?:foto|photo|bild|image|picture|imagen|crédit|credit|fotoquelle|bildquelle)\w{0,2}(?: photos?)?"
     r"\s?[:/©])",
     re.IGNORECASE,
 )
-_BESIDE = ((_AWAY, 40), (_CREDIT, 15))
-"""Lines that send readers to another text, and that name who took a picture, each with the most words of one."""
+"""How lines begin that send readers to another text, and that name who took a picture."""
+_LONGEST_AWAY, _LONGEST_CREDIT = 40, 15
 
 _FIRST_WORDS = 40
 _DEEPEST = 64
@@ -338,13 +338,8 @@ class Measures:
 
     def beside_text(self) -> Any:
         """For each block, whether it is a line that belongs to no text: it leads away, or credits a picture."""
-        return self.np.array(
-            [
-                any(words <= most and pattern.match(block.text.strip()) for pattern, most in _BESIDE)
-                for block, words in zip(self.outline.blocks, self.words, strict=True)
-            ],
-            dtype=bool,
-        )
+        lines = zip(self.outline.blocks, self.words, strict=True)
+        return self.np.array([_is_beside(block.text.strip(), words) for block, words in lines], dtype=bool)
 
     def in_consent(self) -> Any:
         """For each block, whether an element around it, with at most half of them, asks for consent to cookies."""
@@ -355,6 +350,13 @@ class Measures:
     def columns(self) -> dict[str, Any]:
         """Each feature of a block by itself by name, with one value per block or one for all."""
         return {**_own(self), **_around(self), **_headings(self), **_core_and_end(self), **_candidate(self)}
+
+
+def _is_beside(text: str, words: int) -> bool:
+    if words <= _LONGEST_CREDIT and _CREDIT.match(text):
+        return True
+    is_sentence = text[-1:] in ".!?" and ":" not in text
+    return words <= _LONGEST_AWAY and not is_sentence and _AWAY.match(text) is not None
 
 
 def words_of(text: str) -> list[str]:

@@ -114,7 +114,7 @@ def unfold_topic(root: Any, url: str) -> tuple[str, ...]:
 
 
 def _flat(element: Any) -> str:
-    return " ".join("".join(element.itertext()).split())
+    return _clean("".join(element.itertext()))
 
 
 def cut_elements(root: Any, most: int = MOST_ELEMENTS) -> bool:
@@ -181,8 +181,8 @@ def title_of(root: Any) -> str:
     """The page's own title: `og:title`, `<title>`, or its only `<h1>`, without the name of the site."""
     metas = {meta.get("property") or meta.get("name"): meta.get("content", "") for meta in root.iter("meta")}
     site = _clean(metas.get("og:site_name", ""))
-    all_of = [(text, one) for one in islice(root.iter("h1"), _MOST_HEADINGS) if (text := _heading(one))]
-    headings = [text for text, one in all_of if not _is_banner(one)]
+    first = islice(root.iter("h1"), _MOST_HEADINGS)
+    headings = [text for one in first if (text := _heading(one)) and not _is_banner(one)]
     if not headings:  # the own heading of mdBook's and Node's pages is the first below the banner
         headings = [text for one in islice(root.iter("h2"), 1) if (text := _heading(one))]
     for declared in (metas.get("og:title", ""), root.findtext(".//title") or ""):
@@ -215,11 +215,10 @@ def _without_site(title: str, site: str, headings: list[str]) -> str:
     for heading in headings:
         if len(heading) >= 2 and heading.casefold() != title.casefold() and _is_part(heading, title):
             return heading
-    if site:
-        for pattern in (rf"\s*[-–—|·•:»]\s*{re.escape(site)}$", rf"^{re.escape(site)}\s*[-–—|·•:»]\s*"):
-            shorter = re.sub(pattern, "", title, flags=re.IGNORECASE)
-            if len(shorter) >= _SHORTEST:
-                title = shorter
+    name = re.escape(site)
+    for pattern in (rf"\s*[-–—|·•:»]\s*{name}$", rf"^{name}\s*[-–—|·•:»]\s*") if site else ():
+        shorter = re.sub(pattern, "", title, flags=re.IGNORECASE)
+        title = shorter if len(shorter) >= _SHORTEST else title
     *_, last = [None, *_SEPARATOR.finditer(title)]
     return title[: last.start()] if last and last.start() and _MANUAL.fullmatch(title[last.end() :]) else title
 

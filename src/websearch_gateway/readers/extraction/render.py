@@ -390,10 +390,8 @@ _NEAR = 8  # elements around a heading: a hostile page may have thousands
 
 def marked(line: str, element: Any) -> str:
     """The Markdown of a heading or term with a mark at the end of its first line, if it has an id."""
-    for identifier in _candidates(element):
-        if identifier and _USABLE.fullmatch(identifier):
-            return _with_mark(line, identifier)
-    return line
+    usable = (one for one in _candidates(element) if one and _USABLE.fullmatch(one))
+    return next((_with_mark(line, identifier) for identifier in usable), line)
 
 
 def _with_mark(line: str, identifier: str) -> str:
@@ -406,8 +404,8 @@ def _permalink_after(element: Any) -> str:
     link = element.getnext()
     if link is None or link.tag != "a" or "headerlink" not in link.get("class", "") or _has_text(link.text):
         return ""
-    identifier = link.get("href", "").removeprefix("#")
-    return identifier if link.get("href", "").startswith("#") and _USABLE.fullmatch(identifier) else ""
+    mark, identifier = link.get("href", "")[:1], link.get("href", "")[1:]
+    return identifier if mark == "#" and _USABLE.fullmatch(identifier) else ""
 
 
 def without_marks(markdown: str) -> tuple[str, Anchors]:

@@ -267,16 +267,13 @@ def _condition(text: str) -> str:
     """Verdicts joined by `and` or `or`, optionally after `not`; the name of a medium counts as a verdict."""
     words = text.split()
     negated = words[:1] == ["not"]
-    verdicts = []
-    for word in words:
-        if word == "not" and word is not words[0]:
-            return _UNKNOWN
-        if word not in ("and", "or", "not", "only"):
-            verdicts.append(word if word in _NOT else _TYPES.get(word, _UNKNOWN))
+    if "not" in words[1:]:
+        return _UNKNOWN
+    named = (word for word in words if word not in ("and", "or", "not", "only"))
+    verdicts = [word if word in _NOT else _TYPES.get(word, _UNKNOWN) for word in named]
     decisive = _TRUE if "or" in words else _FALSE
     verdict = _UNKNOWN if _UNKNOWN in verdicts or not verdicts else _NOT[decisive]
-    if decisive in verdicts:
-        verdict = decisive
+    verdict = decisive if decisive in verdicts else verdict
     return _NOT[verdict] if negated else verdict
 
 

@@ -426,15 +426,14 @@ def _moves_away(length: str) -> bool:
 
 def _parts(value: str) -> list[str]:
     """The values of a list, split at blanks and commas outside brackets."""
-    parts, depth, part = [], 0, ""
+    parts, depth = [""], 0
     for character in value[:500]:
         depth += (character == "(") - (character == ")")
         if depth <= 0 and (character.isspace() or character == ","):
-            parts.append(part)
-            part = ""
+            parts.append("")
         else:
-            part += character
-    return [part for part in (*parts, part) if part] or [""]
+            parts[-1] += character
+    return [*filter(None, parts)] or [""]
 
 
 def _is_outside(length: str, side: str) -> bool:
