@@ -77,8 +77,8 @@ def control_routes(board: Board) -> list[BaseRoute]:
             return JSONResponse({"error": str(error)}, 400)
         return Response(status_code=204)
 
-    async def clear_faults(_: Request) -> Response:
-        board.clear_faults()
+    async def clear(request: Request) -> Response:
+        (board.clear_faults if request.url.path.endswith("faults") else board.clear_calls)()
         return Response(status_code=204)
 
     async def count(_: Request) -> JSONResponse:
@@ -87,15 +87,11 @@ def control_routes(board: Board) -> list[BaseRoute]:
         cancelled = Counter(call.path for call in calls if call.cancelled)
         return JSONResponse({path: {"calls": total[path], "cancelled": cancelled[path]} for path in sorted(total)})
 
-    async def clear_calls(_: Request) -> Response:
-        board.clear_calls()
-        return Response(status_code=204)
-
     return [
         Route("/_sandbox/faults", add, methods=["POST"]),
-        Route("/_sandbox/faults", clear_faults, methods=["DELETE"]),
+        Route("/_sandbox/faults", clear, methods=["DELETE"]),
         Route("/_sandbox/calls", count, methods=["GET"]),
-        Route("/_sandbox/calls", clear_calls, methods=["DELETE"]),
+        Route("/_sandbox/calls", clear, methods=["DELETE"]),
     ]
 
 
@@ -249,11 +245,14 @@ class Gate:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, call: Call, fault: Fault | None) -> None:
         scope.setdefault("state", {})["fault"] = fault
-        if fault is None or fault.kind not in FAULTS:
+        if fault is None:
             await self._app(scope, receive, send)
             return
-        vendor = self._vendors.get(call.path.split("/")[0])
-        await FAULTS[fault.kind](FaultyRequest(fault, vendor, self._app, scope, receive, send))
+        request = FaultyRequest(fault, self._vendors.get(call.path.split("/")[0]), self._app, scope, receive, send)
+        if make := RESPONSES.get(fault.kind):
+            await make(request)(scope, receive, send)
+        else:
+            await FAULTS.get(fault.kind, _as_usual)(request)  # the vendor knows its own faults
 
 
 _BOMB_BLOCK = 1 << 20
@@ -281,23 +280,40 @@ class FaultyRequest:
         transport: asyncio.Transport = self.scope["state"]["transport"]
         return transport
 
-    async def answer(self, response: Response) -> None:
-        """Send a whole response."""
-        await response(self.scope, self.receive, self.send)
 
-
-async def _status(request: FaultyRequest) -> None:
+def _status(request: FaultyRequest) -> Response:
     fault, vendor = request.fault, request.vendor
     refusal = vendor.refusal(fault.status, fault.reason) if vendor else VendorRefusal(fault.status, None)
     response = refusal.response()
     if fault.retry_after is not None:
         response.headers["retry-after"] = f"{fault.retry_after:g}"
-    await request.answer(response)
+    return response
+
+
+def _bot(request: FaultyRequest) -> Response:
+    status, page = request.vendor.bot_page if request.vendor else (403, "<title>Just a moment...</title>")
+    return HTMLResponse(page, status)
+
+
+RESPONSES: dict[str, Callable[[FaultyRequest], Response]] = {
+    "status": _status,
+    "bot": _bot,
+    "garbage": lambda _: Response(_NONSENSE, media_type="application/json"),
+    "redirect_private": lambda request: RedirectResponse(request.fault.location, 302),
+    "redirect_loop": lambda request: RedirectResponse(request.scope["path"], 302),
+    # A charset that takes Python seconds to decode.
+    "odd_charset": lambda _: Response(b"a" * 20_000 + b"-99999", media_type="text/html; charset=punycode"),
+}
+"""The faults that are a response like others."""
+
+
+async def _as_usual(request: FaultyRequest) -> None:
+    await request.app(request.scope, request.receive, request.send)
 
 
 async def _delay(request: FaultyRequest) -> None:
     await asyncio.sleep(request.fault.seconds)
-    await request.app(request.scope, request.receive, request.send)
+    await _as_usual(request)
 
 
 async def _hang(_: FaultyRequest) -> None:
@@ -309,15 +325,6 @@ async def _reset(request: FaultyRequest) -> None:
     connection = request.transport.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     request.transport.abort()
-
-
-async def _garbage(request: FaultyRequest) -> None:
-    await request.answer(Response(_NONSENSE, media_type="application/json"))
-
-
-async def _bot(request: FaultyRequest) -> None:
-    status, page = request.vendor.bot_page if request.vendor else (403, "<title>Just a moment...</title>")
-    await request.answer(HTMLResponse(page, status))
 
 
 async def _drip(request: FaultyRequest) -> None:
@@ -376,14 +383,6 @@ async def _gzip_bomb(request: FaultyRequest) -> None:
     await request.send({"type": "http.response.body", "body": packer.flush()})
 
 
-async def _redirect_private(request: FaultyRequest) -> None:
-    await request.answer(RedirectResponse(request.fault.location, 302))
-
-
-async def _redirect_loop(request: FaultyRequest) -> None:
-    await request.answer(RedirectResponse(request.scope["path"], 302))
-
-
 async def _wrong_length(request: FaultyRequest) -> None:
     """Promises 10,000 bytes, sends a few, hangs up."""
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 10000\r\n\r\n"
@@ -391,24 +390,13 @@ async def _wrong_length(request: FaultyRequest) -> None:
     request.transport.close()
 
 
-async def _odd_charset(request: FaultyRequest) -> None:
-    """A charset that takes Python seconds to decode."""
-    await request.answer(Response(b"a" * 20_000 + b"-99999", media_type="text/html; charset=punycode"))
-
-
 FAULTS: dict[str, Callable[[FaultyRequest], Awaitable[None]]] = {
-    "status": _status,
     "delay": _delay,
     "hang": _hang,
     "reset": _reset,
-    "garbage": _garbage,
-    "bot": _bot,
     "drip": _drip,
     "unrelated": _unrelated,
     "huge": _huge,
     "gzip_bomb": _gzip_bomb,
-    "redirect_private": _redirect_private,
-    "redirect_loop": _redirect_loop,
     "wrong_length": _wrong_length,
-    "odd_charset": _odd_charset,
 }

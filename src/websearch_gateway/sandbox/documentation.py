@@ -146,19 +146,11 @@ async def _trap(request: Request) -> Response:
     return _page(request, f"Day {number}", body, {f"/docs/{OLD}/trap/{number + 1}": "Next day"})
 
 
-async def _private(_: Request) -> PlainTextResponse:
-    return PlainTextResponse("Closed by robots.txt: no crawler reads this.")
+def _written(path: str, title: str, body: str, links: dict[str, str]) -> Route:
+    async def answer(request: Request) -> Response:
+        return _page(request, title, body, links)
 
-
-async def _repository(request: Request) -> Response:
-    body = "<p>Tides reads the tables of a harbour, in the browser and on servers, and draws them as waves.</p>"
-    links = {"/harbour/tides/issues": "Issues", "/harbour/tides/blob/main/docs/waves.html": "Drawing waves"}
-    return _page(request, "harbour/tides", body, links)
-
-
-async def _repository_document(request: Request) -> Response:
-    body = "<p>The function <code>tides.draw</code> draws the waves of a day, from one high water to the next.</p>"
-    return _page(request, "Drawing waves", body, {})
+    return Route(path, answer)
 
 
 @cache
@@ -189,14 +181,24 @@ def inventory(version: str) -> bytes:
 ROUTES: list[BaseRoute] = [
     _redirect("/docs/", f"/docs/{STABLE}/", 302),
     Route("/docs/sitemap.xml", _sitemap),
-    Route("/harbour/tides", _repository),
-    Route("/harbour/tides/blob/main/docs/waves.html", _repository_document),
+    _written(
+        "/harbour/tides",
+        "harbour/tides",
+        "<p>Tides reads the tables of a harbour, in the browser and on servers, and draws them as waves.</p>",
+        {"/harbour/tides/issues": "Issues", "/harbour/tides/blob/main/docs/waves.html": "Drawing waves"},
+    ),
+    _written(
+        "/harbour/tides/blob/main/docs/waves.html",
+        "Drawing waves",
+        "<p>The function <code>tides.draw</code> draws the waves of a day, from one high water to the next.</p>",
+        {},
+    ),
     _redirect(f"/docs/{OLD}/timeouts.html", f"/docs/{OLD}/guide/timeouts.html", 301),
     _redirect(f"/docs/{OLD}/away.html", "/pages/espresso-at-home", 302),
     Route(f"/docs/{OLD}/live.html", _live),
     Route(f"/docs/{OLD}/busy.html", _busy),
     Route(f"/docs/{OLD}/trap/{{number:int}}", _trap),
-    Route(f"/docs/{OLD}/private/notes.html", _private),
+    _written(f"/docs/{OLD}/private/notes.html", "Notes", "<p>Closed by robots.txt: no crawler reads this.</p>", {}),
     Route("/docs/{version}/objects.inv", _inventory),
     Route("/docs/{version}/llms.txt", _llms),
     Route("/docs/{version}/{path:path}", _document),
