@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import zlib
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,8 @@ class TestCollections:
             {},
             {"key": "k/2"},
             ours | {"value": "text"},
+            ours | {"packed": True},
+            ours | {"packed": True, "value": zlib.compress(b"half of it")[:-6]},
         ]
         for number, fields in enumerate(strange):
             await library.collection(f"{prefix}_other").document(f"strange{number}").set(fields)

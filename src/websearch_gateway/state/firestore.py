@@ -350,7 +350,10 @@ def record_of(fields: Mapping[str, Any] | None) -> Record | None:
             end = expires.timestamp() if expires else math.inf
             with contextlib.suppress(zlib.error):
                 if value and fields and fields.get("packed"):
-                    value = zlib.decompressobj().decompress(value, LARGEST_UNPACKED)
+                    unpacker = zlib.decompressobj()
+                    value = unpacker.decompress(value, LARGEST_UNPACKED + 1)
+                    if not unpacker.eof:
+                        return None
                 return Record(key, value, count, end, incarnation)
     return None
 
