@@ -123,6 +123,8 @@ async def ask(http: httpx2.AsyncClient, vendor: str, key: str = "", **asked: Any
                 {"max_results": 21},
                 {"search_domain_filter": ["a.example", "-b.example"]},
                 {"search_recency_filter": "decade"},
+                {"query": ["x"] * 6},
+                {"query": " "},
                 {"search_domain_filter": HOSTS[:21]},
                 {"search_language_filter": ["en"] * 21},
             )
@@ -216,6 +218,11 @@ async def test_firecrawl_counts_ten_results_at_a_time_and_takes_every_source(htt
     asked = {"query": QUERY, "limit": 15, "sources": [{"type": "web"}, {"type": "images"}]}
     reply = (await ask(http, "firecrawl", **asked)).json()
     assert (len(reply["data"]["web"]), reply["data"]["images"], reply["creditsUsed"]) == (15, [], 4)
+
+
+async def test_perplexity_takes_several_queries(http: httpx2.AsyncClient) -> None:
+    reply = await ask(http, "perplexity", query=["sourdough bread", "espresso"])
+    assert len(reply.json()["results"]) > 1
 
 
 async def test_firecrawl_takes_hours_and_ranges_of_days(http: httpx2.AsyncClient) -> None:

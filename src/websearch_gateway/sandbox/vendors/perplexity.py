@@ -66,8 +66,10 @@ async def _search(request: Request) -> JSONResponse:
     query, number, domains = body.get("query"), body.get("max_results", 10), body.get("search_domain_filter", [])
     period = body.get("search_recency_filter")
     denied = [name.removeprefix("-") for name in domains if name.startswith("-")]
+    queries: list[Any] = query if isinstance(query, list) else [query]
     if (
-        not isinstance(query, str)
+        not 1 <= len(queries) <= 5
+        or not all(isinstance(one, str) and one.strip() for one in queries)
         or number not in range(1, 21)
         or len(domains) > 20
         or len(denied) not in (0, len(domains))
@@ -77,7 +79,7 @@ async def _search(request: Request) -> JSONResponse:
         raise refusal(400)
     within = within_domains(request, None if denied else domains, denied)
     days = _DAYS.get(period, 1) if period else None
-    matches = found(request, query, days=days, within=within, region=body.get("country"))[:number]
+    matches = found(request, " ".join(queries), days=days, within=within, region=body.get("country"))[:number]
     results = [_row(match, match.page.title, match.snippet) for match in matches]
     return JSONResponse({"id": "search_sandbox", "results": results, "server_time": None})
 
