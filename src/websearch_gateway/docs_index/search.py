@@ -516,6 +516,7 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     if estimate_tokens(markdown) <= most_tokens:
         return markdown
     found = list(blocks(markdown))
+    size = _size_in(markdown)
     room = most_tokens - estimate_tokens(f"\n\n{NOTE}")
     if not found or room <= 0:
         return _cut(markdown, 0, room)
@@ -524,20 +525,20 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     if best and not names and _reached(markdown, 0, room, held) >= _reached(markdown, found[best].start, room, held):
         best, held = 0, []  # what introduces a section explains the rest of it
     own = _units(markdown, found[best])
-    fitting = [unit for unit in own if estimate_tokens(markdown[slice(*unit)]) <= room]
+    fitting = [unit for unit in own if size(*unit) <= room]
     if not fitting:
         return _cut(markdown, own[0][0], room, names)
     first = own.index(fitting[_best(markdown, fitting, held, names)])
     start, end = own[first]
     heading = next((block.start for block in reversed(found[: best + 1]) if block.kind == "heading"), start)
-    if estimate_tokens(markdown[heading:end]) <= room // 2:
+    if size(heading, end) <= room // 2:
         start = heading
     # Split lazily, only as many blocks as fit: finding sentences takes most of the time.
     after = chain(own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block)))
     before_last = end
     for begin, stop in after:  # text after the best sentence is more useful than text before it
-        if estimate_tokens(markdown[start:stop]) > room:
-            left = most_tokens - estimate_tokens(markdown[start:begin])
+        if size(start, stop) > room:
+            left = most_tokens - size(start, begin)
             if left >= LEAST_CODE and _FENCE.match(markdown, begin):
                 return markdown[start:begin] + _cut(markdown, begin, left - estimate_tokens(f"\n\n{NOTE}"))
             if markdown.endswith(":", start, end):  # without the code or list that it announces
@@ -546,10 +547,17 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
         before_last, end = end, stop
     before = (unit for block in reversed(found[: best + 1]) for unit in reversed(_units(markdown, block)))
     for begin, _ in before:
-        if estimate_tokens(markdown[begin:end]) > room:
+        if size(begin, end) > room:
             break
         start = min(start, begin)
     return f"{markdown[start:end]}\n\n{NOTE}"
+
+
+def _size_in(text: str) -> Callable[[int, int], int]:
+    """`estimate_tokens` of parts of a text, which needs a look at them only in scripts where a character is a token."""
+    if estimate_tokens(text) == estimate_tokens("a" * len(text)):
+        return lambda start, end: (end - start + 3) // 4
+    return lambda start, end: estimate_tokens(text[start:end])
 
 
 def without_links(markdown: str) -> str:

@@ -9,6 +9,7 @@ import zlib
 from codecs import getincrementaldecoder
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
@@ -134,11 +135,18 @@ def remove_pages(db: Database, page_ids: Sequence[int]) -> None:
         db.execute("UPDATE urls SET body_hash = NULL, etag = NULL, last_modified = NULL WHERE id = ?", (url_id,))
 
 
+LONG_BODY = 50_000
+"""A compressed body with more bytes is kept for a moment: a search reads sections of a long page several times, and
+what stands before them must be unpacked each time."""
+
+
 def load_body(db: Database, body: bytes, until: int | None = None) -> str:
     """The Markdown of a page, or at least its first `until` characters."""
     (data,) = db.execute("SELECT data FROM bodies WHERE hash = ?", (body,)).fetchone()
     if until is None:
         return zlib.decompress(data).decode("utf-8", "surrogatepass")
+    if len(data) > LONG_BODY:
+        return _unpacked(bytes(data))
     unpacker, decoder, text = zlib.decompressobj(), getincrementaldecoder("utf-8")("surrogatepass"), ""
     part = data
     while part and len(text) < until:
@@ -146,6 +154,11 @@ def load_body(db: Database, body: bytes, until: int | None = None) -> str:
         text += decoder.decode(part)
         data = unpacker.unconsumed_tail
     return text
+
+
+@lru_cache(maxsize=4)
+def _unpacked(data: bytes) -> str:
+    return zlib.decompress(data).decode("utf-8", "surrogatepass")
 
 
 def last_part(name: str) -> str:
