@@ -60,3 +60,10 @@ def test_no_depth_of_nesting_breaks_it() -> None:
 @given(st.text(st.sampled_from("<>/abp tdrliu&;=\"'\n"), max_size=80))
 def test_any_text_can_be_converted(html: str) -> None:
     to_markdown(html, "https://site.example/")
+
+
+def test_merged_cells_of_a_page_repeat_only_so_much() -> None:
+    """A cell of a hundred characters may span a hundred columns, and a page may have thousands of such cells."""
+    table = "<table>" + f"<tr><td colspan=100>{'x' * 100}</td></tr>" * 600 + "</table>"
+    assert len(to_markdown(table * 4)) < 2 * 600 * 100 * 110
+    assert to_markdown(table).count("x" * 100) == 600 * 100

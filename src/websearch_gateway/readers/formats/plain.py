@@ -203,13 +203,8 @@ def _header(message: EmailMessage, name: str) -> str:
     try:
         raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
         return _line(str(message.policy.header_fetch_parse(name, raw[:MOST_HEADER])))
-    except (
-        ValueError,
-        IndexError,
-        AttributeError,
-        TypeError,
-        RecursionError,
-    ):  # bugs of the parser, with headers nobody sends
+    # Bugs of the parser, with headers nobody sends.
+    except (ValueError, IndexError, AttributeError, TypeError, RecursionError):
         return ""
 
 

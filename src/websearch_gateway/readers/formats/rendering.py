@@ -23,7 +23,7 @@ _HIDDEN = (
 _LARGEST_CELL = 100
 _REPEATED_CHARS, _LONGEST_REPEATED = 100, 1_000
 """The most characters of a text that is repeated, and of one with blanks that is looked at."""
-_MOST_CELLS = 500_000
+MOST_FILLED, MOST_CELLS = 100_000, 500_000
 _LINES = frozenset(("p", "div", "br", "li", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "td", "th"))
 """What separates words although no blank stands there."""
 _BLANKS = re.compile(r"\s+")
@@ -57,19 +57,29 @@ def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
         number = (element.text or "").strip()
         if number.isascii() and number.isdecimal() and not len(element):
             element.text = f"^{number}"
-    for table in list(tree.iter("table")):
-        fill_merged_cells(table)
+    fill_merged_cells(tree)
     return render.to_markdown(tree, base_url, bullet)
 
 
-def fill_merged_cells(table: Any) -> None:
-    """Copy the text of a cell that spans several columns or rows into each of them, unless the table gets huge."""
-    rows = [(row, list(row.iterchildren("td", "th"))) for row in table.iter("tr")]
-    widths = (sum(_span(cell, "colspan", _LARGEST_CELL) for cell in cells) for _, cells in rows)
-    if len(rows) * max(widths, default=0) > _MOST_CELLS:
-        for cell in table.iter("td", "th"):
-            cell.attrib.pop("colspan", None)
-        return
+def fill_merged_cells(tree: Any) -> None:
+    """Copy the text of each cell that spans several places into each of them, up to MOST_FILLED in all, unless its
+    table gets huge.
+    """
+    room = MOST_FILLED
+    for table in list(tree.iter("table")):
+        rows = [(row, list(row.iterchildren("td", "th"))) for row in table.iter("tr")]
+        spans = [[_spans(cell) for cell in cells] for _, cells in rows]
+        widest = max((sum(across for across, _ in row) for row in spans), default=0)
+        added = sum(across * down - 1 for row in spans for across, down in row)
+        if added <= room and len(rows) * widest <= MOST_CELLS:
+            room -= added
+            _fill_table(rows)
+        else:
+            for cell in table.iter("td", "th"):
+                cell.attrib.pop("colspan", None)
+
+
+def _fill_table(rows: list[tuple[Any, list[Any]]]) -> None:
     spanned: dict[int, tuple[int, str]] = {}  # column -> (rows still to fill, text)
     for row, cells in rows:
         column = 0
@@ -82,8 +92,7 @@ def fill_merged_cells(table: Any) -> None:
                 column += 1
             if cell is None:
                 break
-            across = _span(cell, "colspan", _LARGEST_CELL)
-            down = _span(cell, "rowspan", _LARGEST_CELL // across)
+            across, down = _spans(cell)
             text = _repeated(cell) if across * down > 1 else ""
             if down > 1:
                 spanned |= dict.fromkeys(range(column, column + across), (down - 1, text))
@@ -118,9 +127,14 @@ def _repeated(cell: Any) -> str:
     return words if len(words) <= _REPEATED_CHARS else ""
 
 
-def _span(cell: Any, attribute: str, most: int) -> int:
-    value = cell.get(attribute, "")
-    return min(max(int(value), 1), most) if value.isascii() and value.isdecimal() and len(value) < 10 else 1
+def _spans(cell: Any) -> tuple[int, int]:
+    """How many columns and rows a cell spans."""
+    across, down = (
+        max(int(value), 1) if value.isascii() and value.isdecimal() and len(value) < 10 else 1
+        for value in (cell.get("colspan", ""), cell.get("rowspan", ""))
+    )
+    across = min(across, _LARGEST_CELL)
+    return across, min(down, _LARGEST_CELL // across)
 
 
 DEEPEST_LIST = 9
@@ -242,8 +256,7 @@ class Builder:
 
 def markdown_of(builder: Builder) -> str:
     """The Markdown of the tree, in which each place of a merged cell repeats its text."""
-    for table in list(builder.root.iter("table")):
-        fill_merged_cells(table)
+    fill_merged_cells(builder.root)
     return render.to_markdown(builder.root, "", bullet="*")
 
 
