@@ -64,7 +64,11 @@ def failing(error: SearchError, cost_usd: float = 0.0) -> Callable[[Call], Await
 
 
 def paid(ledger: Ledger, outcome: Callable[[Call], Awaitable[Answer]]) -> Layered[Answer]:
-    return Layered(Engine(outcome), (Budget("openai", ledger, lambda _: MOST, LIKELY),))
+    async def send(call: Call) -> Answer:
+        call.bill.expect(LIKELY)
+        return await outcome(call)
+
+    return Layered(Engine(send), (Budget("openai", ledger, lambda _: MOST),))
 
 
 def asking() -> Call:

@@ -204,7 +204,7 @@ def answering(
     for engine, entry in zip(engines, answers_configured(settings), strict=True):
         record = health.of(engine.name)
         breaker = _breaker(settings, record, fair_seconds)
-        budget = Budget(engine.name, ledger, partial(_most_usd, engine), engine.likely_usd)
+        budget = Budget(engine.name, ledger, partial(_most_usd, engine))
         layered = Layered(engine, (*_guarded(engine.name, breaker, budget), Stopwatch(record)))
         ranked.append(Ranked(layered, breaker.overtaken, entry.gathers))
     return FallbackEngine(ranked, raw, settings.fallback_hedge_seconds)

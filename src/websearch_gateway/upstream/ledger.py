@@ -255,16 +255,16 @@ class Ledger:
 class Budget:
     """The layer that asks an upstream only while the day's budget has room, and puts what it costs on the ledger.
 
+    What a request that is cancelled or times out may cost is what its upstream expects on the bill when it sends it.
+
     Attributes:
         name: the upstream.
         most_usd: the most that a query may cost.
-        likely_usd: what a call costs at least if it ends without a bill, because it was cancelled or timed out.
     """
 
     name: str
     ledger: Ledger
     most_usd: Callable[[SearchQuery], float]
-    likely_usd: float = 0.0
 
     async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call) -> T:
         """The result of `ask()`.
@@ -274,7 +274,6 @@ class Budget:
             SearchError: what `ask` raises.
         """
         async with self.ledger.payment(call, self.name, self.most_usd(call.query)):
-            call.bill.expect(self.likely_usd)
             try:
                 result = await ask()
             except SearchTimeoutError:
@@ -329,6 +328,7 @@ class BudgetedEmbedder:
         async def ask() -> Vectors:
             import numpy as np
 
+            own.bill.expect(usd)
             found = []
             for start in range(0, len(texts) or 1, EMBEDDED_AT_ONCE):  # if one fails, those before it are paid
                 batch = texts[start : start + EMBEDDED_AT_ONCE]
@@ -340,7 +340,7 @@ class BudgetedEmbedder:
                 [rows if rows.shape[1] else np.zeros((len(rows), width), np.float32) for rows in found]
             )
 
-        return await Budget("embedding", self.ledger, lambda _: usd, usd)(ask, own)
+        return await Budget("embedding", self.ledger, lambda _: usd)(ask, own)
 
     def _usd(self, texts: Sequence[str]) -> float:
         tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
