@@ -109,7 +109,8 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
         icons=[ICON],
-        get_tool_input_schema=handlers.input_schema,  # else the SDK lists all tools for each call
+        # The SDK would look through all tools at each call, for arguments that are headers too. None of ours is.
+        get_tool_input_schema=lambda _: {},
         **(telling if tells_changes else {}),
     )
     server.middleware.append(_measured)
@@ -229,9 +230,6 @@ class _Handlers:
             raise MCPError(INVALID_PARAMS, f"The prompt {params.name} needs `{argument}`.")
         content = TextContent(type="text", text=text.format(given))
         return GetPromptResult(description=description, messages=[PromptMessage(role="user", content=content)])
-
-    def input_schema(self, name: str) -> dict[str, Any] | None:
-        return self._described[name].input_schema if name in self._described else None
 
     def _listed(self, caller: Caller) -> list[Tool]:
         return [tool for tool in listed(toolsets_of(self._gateway.settings)) if tool.needed_scope in caller.scopes]
