@@ -206,10 +206,6 @@ NO_ENGINE = Check(
 )
 
 
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
 @dataclass(frozen=True, slots=True)
 class Doctor:
     """Checks everything that the gateway depends on. Costs one search per paid provider.
@@ -226,7 +222,7 @@ class Doctor:
     ends: Mapping[str, date | None]
     browser_lacks: Callable[[], str | None]
     ledger: Ledger
-    today: Callable[[], date] = _today
+    today: Callable[[], date] = lambda: datetime.now(UTC).date()
     advice: str = ""
     unfinished: Mapping[str, str] = field(default_factory=dict)
     reranker: Reranker | None = None
@@ -461,7 +457,11 @@ class CacheAdmin:
             SearchValidationError: an argument is unacceptable.
             StateUnavailable: the state failed; entries already removed stay removed.
         """
-        least_age = 0.0 if older_than_hours is None else _checked(older_than_hours) * 3600
+        if older_than_hours is not None and not 0 < older_than_hours < math.inf:
+            demand = "a number of hours above 0"
+            details = {"field": "olderThanHours", "allowed": demand}
+            raise SearchValidationError(f"`olderThanHours` must be {demand}.", details=details)
+        least_age = (older_than_hours or 0.0) * 3600
         questions = None if query is None else await self._names(checked_query(query))
         removed: dict[str, int] = {}
         problem, outages = self.state.problem, self.state.outages  # one that ends meanwhile hides entries of the file
@@ -503,21 +503,18 @@ class CacheAdmin:
         try:
             async with asyncio.timeout(COUNTING_SECONDS):
                 for kind in PREFIXES:
-                    await self._count(kind, tally)
+                    async for content in contents(self.state, kind, self.clock()):
+                        if tally.entries[kind] == MOST_COUNTED:
+                            tally.warnings.append(f"Only {MOST_COUNTED:,} of the {kind} are counted; there are more.")
+                            break
+                        tally.add(kind, content)
+                        if tally.entries[kind] % _AT_ONCE == 0:
+                            await asyncio.sleep(0)  # the in-memory backend never yields to the event loop
         except TimeoutError:
             tally.warnings.append(f"Counting stopped after {COUNTING_SECONDS:g} s, so some entries are not counted.")
         except StateUnavailable as error:
             tally.warnings.append(f"The state cannot be read: {error.message}")
         return tally
-
-    async def _count(self, kind: Kind, tally: _Tally) -> None:
-        async for content in contents(self.state, kind, self.clock()):
-            if tally.entries[kind] == MOST_COUNTED:
-                tally.warnings.append(f"Only {MOST_COUNTED:,} of the {kind} are counted; there are more.")
-                return
-            tally.add(kind, content)
-            if tally.entries[kind] % _AT_ONCE == 0:
-                await asyncio.sleep(0)  # the in-memory backend never yields to the event loop
 
     async def _saved_today(self, warnings: list[str]) -> float | None:
         try:
@@ -526,15 +523,6 @@ class CacheAdmin:
         except (StateUnavailable, TimeoutError):
             warnings.append("Today's savings cannot be read.")
             return None
-
-
-def _checked(hours: float) -> float:
-    if not 0 < hours < math.inf:
-        demand = "a number of hours above 0"
-        raise SearchValidationError(
-            f"`olderThanHours` must be {demand}.", details={"field": "olderThanHours", "allowed": demand}
-        )
-    return hours
 
 
 Kind = Literal["answers", "questions", "web", "raw", "pages"]
@@ -570,24 +558,14 @@ async def contents(state: State, kind: Kind, now: float) -> AsyncIterator[Conten
         StateUnavailable: the state cannot be read.
     """
     async for entry in state.entries(PREFIXES[kind]):
-        yield _stamped(entry, now) if kind in ABOUT_QUESTIONS else _kept(entry)
-
-
-def _stamped(entry: StateEntry, now: float) -> Content:
-    try:
-        stamp = Stamp.model_validate_json(entry.value)
-    except ValidationError:
         stamp = Stamp()
-    age = None if stamp.stored is None else now - stamp.stored
-    if age is not None:
-        age = max(age, 0.0) if age > -_CLOCK_SKEW_SECONDS else None
-    return Content(entry.key, len(entry.value), age, stamp.question)
-
-
-def _kept(entry: StateEntry) -> Content:
-    """All pages have one lifetime, so the rest of it gives their age."""
-    age = None if entry.ttl is None else max(KEEP_SECONDS - entry.ttl, 0.0)
-    return Content(entry.key, len(entry.value), age)
+        if kind in ABOUT_QUESTIONS:
+            with suppress(ValidationError):
+                stamp = Stamp.model_validate_json(entry.value)
+            age = None if stamp.stored is None or stamp.stored - now >= _CLOCK_SKEW_SECONDS else now - stamp.stored
+        else:  # all pages have one lifetime, so the rest of it gives their age
+            age = None if entry.ttl is None else KEEP_SECONDS - entry.ttl
+        yield Content(entry.key, len(entry.value), None if age is None else max(age, 0.0), stamp.question)
 
 
 _NOTES = "migration/"

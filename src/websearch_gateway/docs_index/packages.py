@@ -129,35 +129,26 @@ class Registries:
             SearchFetchError, SearchTimeoutError, SearchProviderParseError: the registry does not answer as it should.
         """
         title, deadline = _TITLES[package.ecosystem], Deadline.after(LOOK_UP_SECONDS)
-        body = await self._reply(package, deadline)
+        wanted, place, body = f"{package.name} {package.version}".strip(), self.address(package), b""
+        try:
+            reply = await self.fetcher.fetch(place, deadline, accept="application/json", max_bytes=MAX_REPLY_BYTES)
+            body = reply.body
+        except SearchFetchError as error:
+            if error.details.get("status") not in (404, 405, 410):  # which say that there is none
+                raise
         try:
             facts = await self.workers.run(described, package.ecosystem, body, package.version, deadline=deadline)
         except SearchFetchError as error:
             raise SearchProviderParseError(f"The reply of {title} cannot be read.") from error
         instead = "Add the address of its documentation: websearch-gateway docs add URL NAME VERSION"
         if facts["missing"]:
-            raise SearchValidationError(f"{title} has no {_wanted(package)}. Check the name and version. {instead}")
+            raise SearchValidationError(f"{title} has no {wanted}. Check the name and version. {instead}")
         if (reason := facts["withdrawn"]) is not None:
             why = f" ({shown(reason)})" if reason.isprintable() and reason else ""
-            raise SearchValidationError(f"{_wanted(package)} was withdrawn from {title}{why}. Name another version.")
+            raise SearchValidationError(f"{wanted} was withdrawn from {title}{why}. Name another version.")
         if not facts["url"]:
-            raise SearchValidationError(f"{title} names no documentation of {_wanted(package)}. {instead}")
+            raise SearchValidationError(f"{title} names no documentation of {wanted}. {instead}")
         return Documentation(facts["url"], facts["version"], REPOSITORY_PAGES if facts["is_repository"] else ())
-
-    async def _reply(self, package: Package, deadline: Deadline) -> bytes:
-        """The description of a package; empty if the registry has none."""
-        place = self.address(package)
-        try:
-            reply = await self.fetcher.fetch(place, deadline, accept="application/json", max_bytes=MAX_REPLY_BYTES)
-        except SearchFetchError as error:
-            if error.details.get("status") in (404, 405, 410):
-                return b""
-            raise
-        return reply.body
-
-
-def _wanted(package: Package) -> str:
-    return f"{package.name} {package.version}".strip()
 
 
 def described(ecosystem: Ecosystem, body: bytes, version: str) -> dict[str, Any]:
@@ -166,13 +157,7 @@ def described(ecosystem: Ecosystem, body: bytes, version: str) -> dict[str, Any]
     Raises:
         ValueError: the reply is not a description.
     """
-    found: dict[str, Any] = {
-        "missing": not body,
-        "withdrawn": None,
-        "url": "",
-        "version": version,
-        "is_repository": False,
-    }
+    found: dict[str, Any] = {"missing": not body, "withdrawn": None, "url": "", "version": version}
     if not body:
         return found
     reply = json.loads(body)

@@ -467,8 +467,9 @@ def _node(folder: Path, npm: Origins) -> tuple[Specifiers, Versions]:
                 direct[aliases[name]] = alias[2] or "" if alias else said
     found = {name: match[1] for name, said in direct.items() if (match := _NPM_EXACT.fullmatch(said))}
     yarn, pnpm, bun = (_read(folder / name) for name in ("yarn.lock", "pnpm-lock.yaml", "bun.lock"))
-    locked = {**_yarn(yarn, direct), **_pnpm(pnpm)}
-    for name, url in [*_yarn_files(yarn), *_pnpm_files(pnpm), *_BUN_RESOLVED.findall(bun)]:
+    of_yarn, yarn_files = _yarn(yarn, direct)
+    locked = {**of_yarn, **_pnpm(pnpm)}
+    for name, url in [*yarn_files, *_pnpm_files(pnpm), *_BUN_RESOLVED.findall(bun)]:
         npm.package(aliases.get(name, name), url, "the lock file")
     lock_name = "package-lock.json"
     lock = _parsed(folder / lock_name, json.loads)
@@ -508,14 +509,19 @@ def _pnpm(text: str) -> Versions:
     return found
 
 
-def _yarn(text: str, direct: Mapping[str, str]) -> Versions:
-    """The versions in a yarn.lock, of either format; of several, the one for what the project asks for."""
+def _yarn(text: str, direct: Mapping[str, str]) -> tuple[Versions, list[tuple[str, str]]]:
+    """The versions in a yarn.lock, of either format; of several, the one for what the project asks for. And the
+    addresses of the packages' files, as far as it says them."""
     found: Versions = {}
+    files: list[tuple[str, str]] = []
     exact: set[str] = set()
     keys: list[str] = []
+    name = ""
     for line in text.splitlines():
         if line and not line.startswith((" ", "#")):
             keys = [key.strip().strip('"') for key in line.rstrip(":").split(",")]
+            named = _YARN_KEY.match(line.strip().strip('"'))
+            name = named[1] if named else ""
         elif version := _YARN_VERSION.match(line):
             for key in keys:
                 match = _YARN_KEY.fullmatch(key)
@@ -525,20 +531,11 @@ def _yarn(text: str, direct: Mapping[str, str]) -> Versions:
                 if key.partition("@npm:")[2] == direct.get(match[1]) or key == f"{match[1]}@{direct.get(match[1])}":
                     exact.add(match[1])
             keys = []
-    return found
-
-
-def _yarn_files(text: str) -> Iterator[tuple[str, str]]:
-    """The packages of a yarn.lock, of either format, with the addresses of their files, as far as it says them."""
-    name = ""
-    for line in text.splitlines():
-        if line and not line.startswith((" ", "#")):
-            match = _YARN_KEY.match(line.strip().strip('"'))
-            name = match[1] if match else ""
         elif (resolved := _YARN_RESOLVED.match(line)) and name:
-            yield name, resolved[1]
+            files.append((name, resolved[1]))
         elif archive := _YARN_ARCHIVE.match(line):
-            yield archive[1], unquote(archive[2])
+            files.append((archive[1], unquote(archive[2])))
+    return found, files
 
 
 def _pnpm_files(text: str) -> Iterator[tuple[str, str]]:

@@ -229,8 +229,7 @@ async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
 def _write(file: gzip.GzipFile, pages: list[StoredPage]) -> None:
     for page in pages:
         line = _line(page)
-        file.write(line if len(line) < MAX_LINE_BYTES else _line(replace(page, vectors=None)))
-        file.write(b"\n")
+        file.write((line if len(line) < MAX_LINE_BYTES else _line(replace(page, vectors=None))) + b"\n")
 
 
 def _line(page: StoredPage) -> bytes:

@@ -182,17 +182,18 @@ class RobotsTxt:
         Raises:
             SearchError: the rules are unavailable, so the host is off limits for now (RFC 9309, section 2.3.1.4).
         """
-        known = await self.pace.store.host(self.pace.host)
-        age = self.pace.clock() - known.robots_at
-        if known.robots is None and age < CLOSED_SECONDS:
-            raise _closed(self.pace.host)
-        if known.robots is None or age >= ROBOTS_SECONDS:
+        host = self.pace.host
+        known = await self.pace.store.host(host)
+        self._text = known.robots
+        if self.pace.clock() - known.robots_at >= (CLOSED_SECONDS if known.robots is None else ROBOTS_SECONDS):
             self._text = await self._fetch()
-            await self.pace.store.put_robots(self.pace.host, self._text)
-            if self._text is None:
-                raise _closed(self.pace.host)
-        else:
-            self._text = known.robots
+            await self.pace.store.put_robots(host, self._text)
+        if self._text is None:
+            raise SearchFetchError(
+                f"The server answers a request for {host}/robots.txt with an error, so the site is closed for now "
+                "(RFC 9309). Try again in five minutes.",
+                details={"reason": "robots"},
+            )
         if self._text:
             deadline = Deadline.after(_FETCH_SECONDS)
             self.pace.ask_delay(await self.workers.run(crawl_delay, self._text, PRODUCT, deadline=deadline))
@@ -226,14 +227,6 @@ class RobotsTxt:
                 raise
             return "" if 400 <= status < 500 and status != 429 else None
         return fetched.body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace")
-
-
-def _closed(host: str) -> SearchFetchError:
-    return SearchFetchError(
-        f"The server answers a request for {host}/robots.txt with an error, so the site is closed for now (RFC 9309). "
-        "Try again in five minutes.",
-        details={"reason": "robots"},
-    )
 
 
 PAGE_SECONDS = 30.0
