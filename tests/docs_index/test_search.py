@@ -159,6 +159,15 @@ async def test_a_page_of_two_sites_of_which_one_begins_below_the_other_is_that_o
     assert pages[0] == pages[1] != pages[2]
 
 
+async def test_the_address_of_an_imported_page_keeps_its_spelling_before_an_anchor(docs, ranker):
+    base = "imported:///gull/1/"
+    id_ = await version(docs, "gull", "1", base)
+    draft = page(f"{base}a.html", "**gull.fly()**\n\nFly away.")
+    await commit(docs, id_, with_symbols(draft, Symbol("gull.fly", "api", "gull.fly", 0)))
+    (found,) = await ranker.search("gull.fly", None, await docs.versions())
+    assert found.url == f"{base}a.html#gull.fly"
+
+
 async def test_lists_of_links_come_last(docs, ranker):
     id_ = await version(docs)
     links = "\n".join(f"- [Waiting for tasks {n}]({BASE}{n}.html)" for n in range(20))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urldefrag, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.docs_index.crawl.listing import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source
@@ -542,7 +542,7 @@ async def _chunk(
             raise SearchValidationError("No section has this id: the page may have changed. Search again.")
         return chunk
     try:
-        address, anchor = urldefrag(url or "")
+        address, _, anchor = (url or "").partition("#")  # `urldefrag` makes `imported:/` of `imported:///`
         wanted = unquote(anchor)
         urlsplit(address)
         if b"\0" in f"{address}{wanted}".encode():  # PostgreSQL stores none

@@ -14,7 +14,7 @@ from itertools import accumulate, chain, pairwise, takewhile
 from math import log
 from operator import add
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urldefrag
+from urllib.parse import quote
 
 from websearch_gateway.docs_index.models import Chunk, ScoredChunk, SiteVersion, SymbolMatch, TextQuery
 from websearch_gateway.docs_index.query import (
@@ -205,11 +205,11 @@ class Ranker:
         known = [(page, chunk) for page, chunk in found if chunk and self._is_open(chunk.url)]
         depth: dict[str, int] = {}
         for _, chunk in known:
-            address = urldefrag(chunk.url).url
+            address = chunk.url.partition("#")[0]
             depth[address] = min(len(chunk.path), depth.get(address, len(chunk.path)))
         groups: defaultdict[tuple[str, str], list[_Shown]] = defaultdict(list)
         for page, chunk in known:
-            if len(chunk.path) == depth[urldefrag(chunk.url).url]:
+            if len(chunk.path) == depth[chunk.url.partition("#")[0]]:
                 groups[by_id[page.version_id].name, _FORMAT.sub("", chunk.path)].append((page, chunk, 0))
         return list(groups.values())
 
@@ -432,7 +432,7 @@ def _candidate(group: Sequence[_Shown], versions: Sequence[SiteVersion], relevan
     anchor = next((match.anchor for match in defined if match.anchor), "") or next(before, "")
     hit = DocsHit(
         content=chunk.content,
-        url=f"{urldefrag(chunk.url).url}#{quote(anchor, safe=_FRAGMENT)}" if anchor else chunk.url,
+        url=f"{chunk.url.partition('#')[0]}#{quote(anchor, safe=_FRAGMENT)}" if anchor else chunk.url,
         page_title=chunk.page_title,
         heading_path=chunk.heading_path,
         site_name=versions[0].name,
