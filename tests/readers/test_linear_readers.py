@@ -111,7 +111,7 @@ def test_the_work_on_a_table_grows_with_its_length(name: str) -> None:
 
 @pytest.mark.parametrize("name", RTF)
 def test_the_work_on_rich_text_grows_with_its_length(name: str) -> None:
-    assert not too_much(lambda text: rtf(b"{\\rtf1 " + text.encode(), "", ""), RTF[name])
+    assert not too_much(lambda text: rtf(b"{\\rtf1 " + text.encode(), "", ""), RTF[name], (20_000,), (20_000,))
 
 
 @pytest.mark.parametrize("name", WORD)
