@@ -7,7 +7,7 @@ import gc
 import subprocess
 import sys
 import threading
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -119,6 +119,26 @@ def test_closing_ends_the_calls_of_other_threads(settings: dict[str, Any]) -> No
         with pytest.raises(CancelledError):
             asked.result(PATIENCE)
     gc.collect()  # warns of a connection that the call opened while the others were being closed
+
+
+def test_a_call_that_begins_while_the_gateway_closes_ends_too(settings: dict[str, Any]) -> None:
+    began = asyncio.Event()
+    asked: list[Future[None]] = []
+
+    async def never_ends() -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    async def another_thread_calls() -> None:
+        asked.append(threads.submit(gateway._wait, never_ends()))
+        await began.wait()
+
+    with ThreadPoolExecutor() as threads:
+        with SyncGateway(**settings) as gateway:
+            opened = gateway._gateway._gateway
+            opened.closers = (another_thread_calls, *opened.closers)
+        with pytest.raises(CancelledError):
+            asked[0].result(PATIENCE)
 
 
 async def test_a_program_checks_claims(settings: dict[str, Any], sandbox: Sandbox) -> None:

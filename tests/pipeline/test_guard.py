@@ -249,7 +249,8 @@ def test_a_secret_of_this_gateway_is_refused_in_a_list_of_domains_which_loses_ca
 
 def test_a_text_for_the_embedder_is_normalised_and_checked() -> None:
     assert GUARD.clean("query", " a\u200bsync\tfor ") == "async for"
-    for text in ("x" * (LONGEST_RAW_QUERY + 1), "a\x00b", "why 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"):
+    refused: list[Any] = ["x" * (LONGEST_RAW_QUERY + 1), "a\x00b", "why 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", 5]
+    for text in refused:
         with pytest.raises(SearchValidationError):
             GUARD.clean("query", text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,12 @@ def test_every_usual_spelling_is_normalised_to_the_domain() -> None:
 def test_an_entry_that_is_not_a_domain_is_refused(entry: str) -> None:
     with pytest.raises(SearchValidationError, match="exclude_domains"):
         domains("exclude_domains", [entry])
+
+
+@pytest.mark.parametrize("given", [(5,), [None], [["example.org"]], 5, "example.org", iter(["example.org"])])
+def test_what_is_no_list_of_texts_is_refused(given: Any) -> None:
+    with pytest.raises(SearchValidationError, match="exclude_domains"):
+        domains("exclude_domains", given)
 
 
 def test_the_length_of_a_list_is_limited() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypedDict, TypeVar, Unpack
@@ -234,19 +234,29 @@ class SyncGateway:
 
     async def _end_calls(self) -> None:
         """Cancel the calls of other threads before their connections close: a call would go on and open new ones."""
-        calls = [call for call in self._calls if call is not asyncio.current_task()]
-        for call in calls:
-            call.cancel()
-        await asyncio.gather(*calls, return_exceptions=True)
+        await _end(self._calls)
 
     def _stop(self) -> None:
         loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
+        asyncio.run_coroutine_threadsafe(_end_all(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+async def _end_all() -> None:
+    """Cancel what began while the gateway closed, and would wait for ever without a loop."""
+    await _end(asyncio.all_tasks())
+    await asyncio.get_running_loop().shutdown_default_executor()
+
+
+async def _end(tasks: Collection[asyncio.Task[Any]]) -> None:
+    ending = [task for task in tasks if task is not asyncio.current_task()]
+    for task in ending:
+        task.cancel()
+    await asyncio.gather(*ending, return_exceptions=True)
 
 
 class SearchOptions(TypedDict, total=False):

@@ -212,8 +212,11 @@ class Guard:
         """The normalised text of a parameter that is no web query, to send to the embedder.
 
         Raises:
-            SearchValidationError: it is too long to be checked, contains a control character or carries a credential.
+            SearchValidationError: it is no text, is too long to be checked, contains a control character or carries a
+                credential.
         """
+        if not isinstance(text, str):
+            raise invalid(field, "text", "text")
         if len(text) > LONGEST_RAW_QUERY:
             raise invalid(field, f"at most {LONGEST_RAW_QUERY} characters", f"0-{LONGEST_RAW_QUERY} characters")
         text = normalise(text)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote as percent_encoded
 from urllib.parse import unquote_plus, urlsplit
 
@@ -170,15 +170,17 @@ LONGEST_QUERY = 400
 _DOMAIN = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 
 
-def domains(field: str, given: Iterable[str]) -> tuple[str, ...]:
+def domains(field: str, given: Collection[Any]) -> tuple[str, ...]:
     """The normalised domains of a list: lower case, A-labels, without scheme, path, port, `www.` or `*.`.
 
     Raises:
-        SearchValidationError: the list is too long, or an entry is not a domain; `field` is the list's name.
+        SearchValidationError: no list, or too long, or an entry is not a domain; `field` is the list's name.
     """
-    entries = [entry for entry in given if entry.strip()]
-    found = tuple(dict.fromkeys(_domain(entry) if len(entry) <= LONGEST_ENTRY else None for entry in entries))
-    if len(entries) > MOST_DOMAINS or None in found:
+    # A program may give anything. A single text is no list, and an iterator would be empty for whoever reads it next.
+    is_list = isinstance(given, Collection) and not isinstance(given, str)
+    entries = [entry for entry in given if not isinstance(entry, str) or entry.strip()] if is_list else []
+    found = tuple(dict.fromkeys(map(_domain, entries)))
+    if not is_list or len(entries) > MOST_DOMAINS or None in found:
         raise SearchValidationError(
             f"`{field}` must be a list of at most {MOST_DOMAINS} domains such as example.org.",
             details={"field": field},
@@ -251,8 +253,8 @@ def _within(name: str, listed: Iterable[str]) -> bool:
     return any(name == one or name.endswith(f".{one}") for one in listed)
 
 
-def _domain(entry: str) -> str | None:
-    if len(entry) > LONGEST_URL:
+def _domain(entry: Any) -> str | None:
+    if not isinstance(entry, str) or len(entry) > LONGEST_ENTRY:
         return None
     text = entry.strip().lower()
     try:
