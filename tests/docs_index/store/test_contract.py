@@ -1,6 +1,7 @@
 """The contract of `SqlDocs`, which every backend of the documentation index fulfils."""
 
 import asyncio
+import json
 import threading
 from dataclasses import replace
 from statistics import mean
@@ -53,6 +54,12 @@ async def test_a_version_is_created_once_and_takes_new_options(docs):
     assert again.options == CrawlOptions(include=("*/library/*",))
     assert first.options.headers == (("cookie", "a=b"),)
     assert [v.id for v in await docs.versions()] == [first.id]
+
+
+async def test_options_without_a_use_are_not_stored_since_older_gateways_do_not_know_them(docs):
+    id_ = await version(docs)
+    stored = await docs.searching(lambda db: db.execute("SELECT options FROM versions WHERE id = ?", (id_,)).fetchone())
+    assert json.loads(stored[0]).keys() == {"include", "exclude", "max_pages", "delay", "browser", "headers"}
 
 
 async def test_a_committed_page_is_found_by_words_in_any_form(docs):

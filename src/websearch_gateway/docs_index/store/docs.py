@@ -360,8 +360,9 @@ _SELECT = f"""
 
 def _stored(options: CrawlOptions) -> str:
     fields = asdict(options)
-    if not options.base_url:  # older versions of the gateway, which may share the database, do not know it
-        del fields["base_url"]
+    for name in ("base_url", "is_guarded"):  # older versions of the gateway, which may share the database, lack them
+        if not fields[name]:
+            del fields[name]
     return json.dumps(fields)
 
 
