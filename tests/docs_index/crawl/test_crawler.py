@@ -310,6 +310,20 @@ async def test_the_shell_of_a_docsify_site_is_no_page_and_its_links_need_no_endi
     assert await docs.store.find_page(site.url, [version.id]) is not None, "the start leads to the page"
 
 
+async def test_the_file_of_a_link_without_ending_is_not_fetched_if_robots_txt_forbids_it(docs, site):
+    site.pages = {
+        "/robots.txt": "User-agent: *\nDisallow: /docs/zoo/*.md\nDisallow: /docs/den/index.html",
+        "/docs/": html("Home", head="<script>window.$docsify = {homepage: 'home.md'}</script>"),
+        "/docs/home.md": f"# Home\n\n{PROSE}\n\n[Guide](guide) [Zoo](zoo/keeper) [Den](den/)",
+        "/docs/guide.md": f"# The guide\n\nThe zebra. {PROSE}",
+        "/docs/zoo/keeper.md": f"# The keeper\n\nThe walrus. {PROSE}",
+        "/docs/den/index.html": html("Den"),
+    }
+    version = await crawled(docs, site.url)
+    pages = await docs.store.pages_after(version.id, 0, 10)
+    assert {page.draft.url.removeprefix(site.url) for _, page in pages} == {"home.md", "guide.md"}
+
+
 async def test_a_refused_site_is_discarded_and_one_with_pages_is_not(docs, site):
     site.pages = {"/docs/": html("Start")}
     kept = await crawled(docs, site.url)

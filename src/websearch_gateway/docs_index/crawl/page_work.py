@@ -265,9 +265,10 @@ class PageWork:
         try:
             return await self.source.fetch(task)
         except SearchFetchError as error:
-            if error.details.get("status") not in _GONE or not other:
+            place = f"{head}/{other}"
+            if error.details.get("status") not in _GONE or not other or not all(await self.source.allowed([place])):
                 raise
-            return await self.source.fetch(UrlTask(task.id, task.version_id, f"{head}/{other}"))
+            return await self.source.fetch(UrlTask(task.id, task.version_id, place))
 
     async def _index(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
         duplicate = await self.store.find_body(task, digest)
