@@ -122,3 +122,12 @@ def test_a_cut_always_fits_and_closes_its_fences(parts, most):
     assert (cut == text) == (estimate_tokens(text) <= most)
     assert sum(line.startswith("```") for line in cut.splitlines()) % 2 == 0
     assert all(line in text or line in ("```", NOTE) for line in cut.splitlines())
+
+
+def test_a_text_with_one_character_of_a_script_without_spaces_keeps_its_size():
+    sign = f"The sign 漢 stands {'by itself, ' * 9}"
+    text = "A lock is held for a while.\n\n" * 9 + f"{sign}\n\n" + "Then it ends.\n\n" * 9
+    for spare in range(4):
+        longer = f"{text}{'.' * spare}"
+        for most in range(40, 120):
+            assert estimate_tokens(excerpt(longer, ["sign"], most)) <= most

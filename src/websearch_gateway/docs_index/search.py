@@ -43,7 +43,7 @@ from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.chunk import window
 from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines, sentences_of
-from websearch_gateway.text.tokens import estimate_tokens, query_terms, tokens, tokens_of_each
+from websearch_gateway.text.tokens import UNSPACED, estimate_tokens, query_terms, tokens, tokens_of_each
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.store.database import Database
@@ -553,9 +553,12 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     return f"{markdown[start:end]}\n\n{NOTE}"
 
 
+_UNSPACED = re.compile(rf"[{UNSPACED}]")
+
+
 def _size_in(text: str) -> Callable[[int, int], int]:
     """`estimate_tokens` of parts of a text, which needs a look at them only in scripts where a character is a token."""
-    if estimate_tokens(text) == estimate_tokens("a" * len(text)):
+    if text.isascii() or not _UNSPACED.search(text):
         return lambda start, end: (end - start + 3) // 4
     return lambda start, end: estimate_tokens(text[start:end])
 
