@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from websearch_gateway.readers.extraction import extract, warm_up
+from websearch_gateway.readers.extraction import extract
+from websearch_gateway.readers.formats import warm_up
 
 STRUCTURE = ("code", "rows", "headings", "items", "links")
 _WORD = re.compile(r"\w+")

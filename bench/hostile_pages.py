@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 
 from bench.table import Row
-from websearch_gateway.readers.extraction import warm_up
-from websearch_gateway.readers.formats import CONVERTERS, Kind
+from websearch_gateway.readers.formats import CONVERTERS, Kind, warm_up
 from websearch_gateway.readers.formats.rendering import cleaned
 
 BYTES = 2_000_000

@@ -23,7 +23,7 @@ from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.models import Deadline, PassagesRequest
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.readers.extraction import warm_up
+from websearch_gateway.readers.formats import warm_up
 from websearch_gateway.readers.formats.html import HtmlReader
 from websearch_gateway.settings import load_settings
 from websearch_gateway.text.chunk import chunk

@@ -568,6 +568,21 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Extracted:
+    """`markdown` is empty when the page has no readable text. `published` is an ISO 8601 date.
+
+    `warnings` lists problems for the reader, such as hidden text on the page. `anchors` are the ids
+    of headings and terms, each with the offset in `markdown` at which its line begins.
+    """
+
+    title: str
+    markdown: str
+    published: str | None
+    warnings: tuple[str, ...] = ()
+    anchors: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A page that was read. `markdown` is untrusted text; `final_url` is the URL after redirects.
 

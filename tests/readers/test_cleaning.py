@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from websearch_gateway.models import Deadline
-from websearch_gateway.readers.extraction import Extracted
+from websearch_gateway.models import Deadline, Extracted
 from websearch_gateway.readers.formats.html import HtmlReader
 from websearch_gateway.readers.formats.rendering import MAX_MARKDOWN, TOO_LONG, cleaned
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests.documents import W, paragraph, relations, word
 from tests.growth import COUNTED, Text, too_much, without_collector
-from websearch_gateway.readers.extraction import extract, warm_up
+from websearch_gateway.readers.extraction import extract
+from websearch_gateway.readers.formats import warm_up
 from websearch_gateway.readers.formats.package import zipped
 from websearch_gateway.readers.formats.plain import csv_table, feed, json_text, notebook
 from websearch_gateway.readers.formats.rtf import rtf

@@ -39,8 +39,7 @@ from websearch_gateway.ports import AnswerEngine, Embedder, HostedEngine, Layer,
 from websearch_gateway.providers import PROVIDERS, absent, advice, configured
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import Browser
-from websearch_gateway.readers.extraction import warm_up
-from websearch_gateway.readers.formats import CONVERTERS, HEAVY, kind_of
+from websearch_gateway.readers.formats import CONVERTERS, HEAVY, kind_of, warm_up
 from websearch_gateway.readers.formats.html import RobotsFetcher
 from websearch_gateway.settings import Settings, index_variables
 from websearch_gateway.state.shared import require

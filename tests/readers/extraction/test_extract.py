@@ -14,7 +14,6 @@ from websearch_gateway.readers.extraction import (
     extract,
     is_doubtful,
     page,
-    warm_up,
     without_extras,
 )
 from websearch_gateway.readers.extraction.blocks import Measures, reconsidered
@@ -183,10 +182,6 @@ def test_a_page_with_too_many_blocks_for_the_filter_is_kept_whole(monkeypatch: p
 def test_a_page_without_text_is_empty() -> None:
     for html in ("", "<html><body></body></html>", "<script>let a = 1</script>"):
         assert extract(html, "https://example.com/", None).markdown == ""
-
-
-def test_warming_up_leaves_nothing_to_import() -> None:
-    assert warm_up() is None
 
 
 @pytest.mark.parametrize("opening", ["<main>", "<article>", "<header>h</header><main>", "<section>", "<nav>n</nav>"])

@@ -19,6 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urldefrag, urljoin
 
+from websearch_gateway.models import Extracted
 from websearch_gateway.net.bodies import charset_of, decode
 from websearch_gateway.readers.extraction import blocks, page, render
 from websearch_gateway.readers.extraction.blocks import Container, Measures, Outline
@@ -50,21 +51,6 @@ more harm than good."""
 FOUND, FOUND_DECLARED = 0.7, 0.1
 """The least share of the kept words that trafilatura chose as well, or else it has failed: on any page, and on one that
 declares itself an article."""
-
-
-@dataclass(frozen=True, slots=True)
-class Extracted:
-    """`markdown` is empty when the page has no readable text. `published` is an ISO 8601 date.
-
-    `warnings` lists problems for the reader, such as hidden text on the page. `anchors` are the ids
-    of headings and terms, each with the offset in `markdown` at which its line begins.
-    """
-
-    title: str
-    markdown: str
-    published: str | None
-    warnings: tuple[str, ...] = ()
-    anchors: render.Anchors = ()
 
 
 def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
@@ -209,11 +195,6 @@ def without_extras(measures: Measures, likely: Floats, found: Floats) -> Floats:
     less = likely * np.where(after, 0.5, 1) * ~extra
     rest: Floats = np.where(found > _MOST, likely, less)
     return rest
-
-
-def warm_up() -> None:
-    """Import and prepare everything that `extract` needs, so that the first page is not slow."""
-    extract("<html><body><article><p>A page.</p></article></body></html>", "https://example.com/", None)
 
 
 _LOWEST, _HIGHEST = 0.15, 0.6  # the bounds of `threshold`

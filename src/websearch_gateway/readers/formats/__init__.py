@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.extraction import Extracted, extract
-from websearch_gateway.readers.formats import plain
+from websearch_gateway.models import Extracted
 
 if TYPE_CHECKING:
     from websearch_gateway.net.fetch import Fetched
@@ -25,26 +24,27 @@ Convert = Callable[[bytes, str, str], Extracted]
 
 
 def _later(module: str, body: bytes, url: str, charset: str) -> Extracted:
-    """Convert by a module beside this one, which is imported when it is first needed: most workers read only pages."""
-    name, _, function = module.partition(".")
-    found: Extracted = getattr(import_module(f"{__name__}.{name}"), function)(body, url, charset)
+    """Convert by a module of the readers, which a worker imports when it first needs it."""
+    name, _, function = module.rpartition(".")
+    found: Extracted = getattr(import_module(f"websearch_gateway.readers.{name}"), function)(body, url, charset)
     return found
 
 
-CONVERTERS: Mapping[Kind, Convert] = {
-    "html": extract,
-    "pdf": partial(_later, "pdf.pdf"),
-    "zip": partial(_later, "package.zipped"),
-    "compound": partial(_later, "package.compound"),
-    "rtf": partial(_later, "rtf.rtf"),
-    "notebook": plain.notebook,
-    "mail": plain.mail,
-    "feed": plain.feed,
-    "markdown": plain.markdown,
-    "json": plain.json_text,
-    "csv": plain.csv_table,
-    "text": plain.text,
+_FUNCTIONS: Mapping[Kind, str] = {
+    "html": "extraction.extract",
+    "pdf": "formats.pdf.pdf",
+    "zip": "formats.package.zipped",
+    "compound": "formats.package.compound",
+    "rtf": "formats.rtf.rtf",
+    "notebook": "formats.plain.notebook",
+    "mail": "formats.plain.mail",
+    "feed": "formats.plain.feed",
+    "markdown": "formats.plain.markdown",
+    "json": "formats.plain.json_text",
+    "csv": "formats.plain.csv_table",
+    "text": "formats.plain.text",
 }
+CONVERTERS: Mapping[Kind, Convert] = {kind: partial(_later, function) for kind, function in _FUNCTIONS.items()}
 ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 SNIFFED_BYTES = 1024
 SAMPLED_BYTES = 65_536
@@ -103,6 +103,11 @@ _SIGNATURES = (
     (8, b"WEBP", "image/webp"),
     (4, b"ftyp", "video/mp4"),
 )
+
+
+def warm_up() -> None:
+    """Import and prepare everything that a page of HTML needs, so that the first one is not slow. Runs in a worker."""
+    CONVERTERS["html"](b"<article><p>A page.</p></article>", "https://example.com/", "utf-8")
 
 
 def most_bytes(url: str) -> int:

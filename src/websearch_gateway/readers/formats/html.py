@@ -19,11 +19,10 @@ from weakref import WeakValueDictionary
 from cachetools import TTLCache
 
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError, Unavailable
-from websearch_gateway.models import LONGEST_URL, Deadline, Page
+from websearch_gateway.models import LONGEST_URL, Deadline, Extracted, Page
 from websearch_gateway.net.bodies import MAX_BYTES, decode
 from websearch_gateway.net.fetch import ACCEPT_PAGE, PRODUCT, Fetched, Fetcher, Fetching
 from websearch_gateway.ports import Workers
-from websearch_gateway.readers.extraction import Extracted
 from websearch_gateway.readers.formats import ACCEPT, CONTENT_TYPES, CONVERTERS, HEAVY, Kind, kind_of, most_bytes
 from websearch_gateway.readers.formats.rendering import cleaned
 from websearch_gateway.text.urls import may_read, rules_for

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from websearch_gateway.readers.extraction import Extracted
+from websearch_gateway.models import Extracted
 from websearch_gateway.readers.formats.package import A, Package, embedded, picture, workbook, write_embedded
 from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
 

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from zipfile import BadZipFile, ZipFile
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.extraction import Extracted
+from websearch_gateway.models import Extracted
 from websearch_gateway.readers.formats import unreadable
 from websearch_gateway.readers.formats.rendering import (
     Builder,

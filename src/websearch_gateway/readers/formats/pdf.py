@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.extraction import Extracted
+from websearch_gateway.models import Extracted
 from websearch_gateway.readers.formats.pdf_tables import BROKEN, Segment, Sheet, Word, aligned, ruled, sheet
 from websearch_gateway.readers.formats.rendering import MAX_MARKDOWN
 

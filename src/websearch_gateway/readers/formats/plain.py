@@ -18,8 +18,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.models import Extracted
 from websearch_gateway.net.bodies import charset_of, decode
-from websearch_gateway.readers.extraction import Extracted
 from websearch_gateway.readers.extraction.render import as_paragraph, escaped
 from websearch_gateway.readers.formats.rendering import to_markdown, until_too_long
 from websearch_gateway.text.markdown import as_user_text, without_comments

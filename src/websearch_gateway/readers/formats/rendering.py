@@ -12,7 +12,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from websearch_gateway.readers.extraction import render
 from websearch_gateway.text.sanitise import clean_markdown, strip_invisible_characters
 
 _HIDDEN = (
@@ -58,6 +57,12 @@ def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
         if number.isascii() and number.isdecimal() and not len(element):
             element.text = f"^{number}"
     fill_merged_cells(tree)
+    return _rendered(tree, base_url, bullet)
+
+
+def _rendered(tree: Any, base_url: str, bullet: str) -> str:
+    from websearch_gateway.readers.extraction import render  # large, and the server itself reads no page
+
     return render.to_markdown(tree, base_url, bullet)
 
 
@@ -257,7 +262,7 @@ class Builder:
 def markdown_of(builder: Builder) -> str:
     """The Markdown of the tree, in which each place of a merged cell repeats its text."""
     fill_merged_cells(builder.root)
-    return render.to_markdown(builder.root, "", bullet="*")
+    return _rendered(builder.root, "", "*")
 
 
 def note_of(number: int, builder: Builder) -> str:

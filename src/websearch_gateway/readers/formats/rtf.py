@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from websearch_gateway.readers.extraction import Extracted
+from websearch_gateway.models import Extracted
 from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
 
 DEEPEST = 500

@@ -17,10 +17,9 @@ from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError, Unavailable
-from websearch_gateway.models import Deadline, Page
+from websearch_gateway.models import Deadline, Extracted, Page
 from websearch_gateway.net.fetch import Fetcher, seconds_until_reset
 from websearch_gateway.ports import Reader, Workers
-from websearch_gateway.readers.extraction import Extracted
 from websearch_gateway.readers.formats.rendering import cleaned
 
 

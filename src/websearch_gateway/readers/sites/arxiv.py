@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.plain import parse_feed
 from websearch_gateway.readers.sites import ApiRequest, Document, Source, section, segments
 
 # The old form contains the archive: hep-th/9901001.
@@ -40,6 +39,8 @@ class ArXiv(Source):
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """Authors and abstract. For an unknown paper arXiv sends an entry called Error."""
+        from websearch_gateway.readers.formats.plain import parse_feed
+
         entry = parse_feed(bodies[0] or b"").entries[0]
         if entry.title == "Error":
             raise SearchFetchError("arXiv has no paper with this id.")

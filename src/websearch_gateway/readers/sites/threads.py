@@ -13,13 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from websearch_gateway.readers.formats.plain import Entry, parse_feed
 from websearch_gateway.readers.formats.rendering import to_markdown
 from websearch_gateway.readers.sites import ApiRequest, Document, Source, address, json_of, section, segments
 from websearch_gateway.text.markdown import as_user_text
+
+if TYPE_CHECKING:
+    from websearch_gateway.readers.formats.plain import Entry
 
 _OWN_HOSTS = {
     *("stackoverflow.com", "serverfault.com", "superuser.com"),
@@ -167,6 +169,8 @@ class Reddit(Source):
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """A thread as its post and comments, a subreddit as its posts."""
+        from websearch_gateway.readers.formats.plain import parse_feed
+
         found = parse_feed(bodies[0] or b"")
         if not (Reddit.place(url) or "").startswith("comments/"):
             return Document(found.title, "\n\n".join(_entry(entry.title, entry) for entry in found.entries))
