@@ -6,7 +6,8 @@ from email.message import EmailMessage
 
 import pytest
 
-from websearch_gateway.readers.formats.plain import mail
+from tests.growth import too_much
+from websearch_gateway.readers.formats.plain import MOST_PARTS, mail
 
 
 def message(plain: str = "", html: str = "") -> EmailMessage:
@@ -60,3 +61,41 @@ def test_very_many_parts_are_capped() -> None:
 def test_a_header_of_brackets_is_cut() -> None:
     page = mail(b"Subject: Tides\nFrom: " + b"(" * 100_000 + b"\n\nwords", "https://example.com/a", "utf-8")
     assert (page.title, page.markdown.split()[-1]) == ("Tides", "words")
+
+
+def test_messages_in_each_other_are_read_to_a_bounded_depth() -> None:
+    """A part that lies deeper is named. The parser would end in an error of the language."""
+    outer = b"Subject: Tides\nContent-Type: multipart/mixed; boundary=outer\n\n--outer\n"
+    inner = b"Content-Type: message/rfc822\n\n" * 2_000 + b"Subject: inner\n\ndeep\n"
+    page = mail(outer + inner + b"--outer\n\nwords\n--outer--\n", "https://example.com/a", "utf-8")
+    assert (page.title, page.markdown) == (
+        "Tides",
+        "words\n\n**Attachments:**\n\n* unnamed (application/octet-stream)",
+    )
+
+
+@pytest.mark.parametrize("name", ["Content-Type", "Content-Disposition", "Content-Transfer-Encoding"])
+def test_a_header_of_a_part_that_cannot_be_parsed_is_left_out(name: str) -> None:
+    part = b"--b\n" + name.encode() + b": " + b"(" * 100_000 + b"\n\nwords\n"
+    body = b"Content-Type: multipart/mixed; boundary=b\n\n" + part + b"--b--\n"
+    assert mail(body, "https://example.com/a", "utf-8").markdown == "words"
+
+
+def test_no_part_is_read_after_the_last_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message of a megabyte may have a hundred thousand."""
+    read: list[object] = []
+    monkeypatch.setattr(EmailMessage, "set_payload", lambda part, *_: read.append(part))
+    body = b"Content-Type: multipart/mixed; boundary=b\n\n" + b"--b\n\nx\n" * 5_000 + b"--b--\n"
+    mail(body, "https://example.com/a", "utf-8")
+    assert len(read) <= MOST_PARTS
+
+
+def test_the_work_on_boundaries_in_each_other_is_bounded() -> None:
+    def nested(size: int) -> str:
+        starts = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(size // 200))
+        return starts + "\n" + "x\n" * (size // 4)
+
+    def read(text: str) -> object:
+        return mail(text.encode(), "https://example.com/a", "utf-8")
+
+    assert not too_much(read, nested, (20_000,), ())

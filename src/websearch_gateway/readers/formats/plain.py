@@ -11,6 +11,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from io import StringIO
@@ -165,7 +166,8 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-MOST_PARTS = 200
+MOST_PARTS, DEEPEST_PART = 200, 20
+"""The most parts of a message, and how deep they may lie: each line is compared with each boundary around it."""
 MOST_HEADER = 2_000
 _SHOWN = ("From", "To", "Cc", "Date")
 RICHER = 2
@@ -174,12 +176,11 @@ RICHER = 2
 
 def mail(body: bytes, url: str, charset: str) -> Extracted:
     """An e-mail; attached files are named, and attached texts and messages are not read."""
-    from email import message_from_bytes, policy
-
-    message = message_from_bytes(body, policy=policy.default.clone(max_line_length=None))
-    lines = [f"**{name}:** {text}" for name in _SHOWN if (text := _header(message, name))]
+    parts = _parts(body)
+    message = parts[0]
+    lines = [f"**{name}:** {text}" for name in _SHOWN if (text := _line(message.get(name, "")))]
     plain, rich, attached = "", "", []
-    for part in islice(message.walk(), MOST_PARTS):
+    for part in parts:
         if part.is_multipart():
             continue
         kind, name = part.get_content_type(), part.get_filename()
@@ -190,22 +191,54 @@ def mail(body: bytes, url: str, charset: str) -> Extracted:
         else:
             plain = plain or _text(part).strip()
     text = rich if len(rich.split()) >= RICHER * len(plain.split()) else plain
-    parts = ["\n".join(f"{line}  " for line in lines).rstrip(), text]
+    texts = ["\n".join(f"{line}  " for line in lines).rstrip(), text]
     if attached:
-        parts.append("**Attachments:**\n\n" + "\n".join(attached))
-    return Extracted(
-        _header(message, "Subject"), "\n\n".join(filter(None, parts)), _day_of(_header(message, "Date")) or None
-    )
+        texts.append("**Attachments:**\n\n" + "\n".join(attached))
+    title, day = _line(message.get("Subject", "")), _day_of(_line(message.get("Date", "")))
+    return Extracted(title, "\n\n".join(filter(None, texts)), day or None)
 
 
-def _header(message: EmailMessage, name: str) -> str:
-    """The decoded text of a header; "" if it is missing or cannot be parsed."""
-    try:
-        raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
-        return _line(str(message.policy.header_fetch_parse(name, raw[:MOST_HEADER])))
-    # Bugs of the parser, with headers nobody sends.
-    except (ValueError, IndexError, AttributeError, TypeError, RecursionError):
-        return ""
+class _EnoughPartsError(Exception):
+    """Ends the work on a message with very many parts."""
+
+
+def _parts(body: bytes) -> list[EmailMessage]:
+    """A message and its first parts, each before those that it holds. One that lies too deep holds none."""
+    from email import message_from_bytes
+    from email.message import EmailMessage
+    from email.policy import EmailPolicy
+
+    parts: list[EmailMessage] = []
+
+    class Part(EmailMessage):
+        depth = 0
+
+        def __init__(self, policy: Any = None) -> None:
+            if len(parts) == MOST_PARTS:
+                raise _EnoughPartsError
+            super().__init__(policy)
+            parts.append(self)
+
+        def attach(self, payload: Any) -> None:
+            payload.depth = self.depth + 1
+            super().attach(payload)
+
+        def get_content_type(self) -> str:
+            kind = super().get_content_type()
+            is_too_deep = self.depth >= DEEPEST_PART and kind.startswith(("message/", "multipart/"))
+            return "application/octet-stream" if is_too_deep else kind
+
+    class Headers(EmailPolicy):
+        def header_fetch_parse(self, name: str, value: str) -> str:
+            try:
+                return str(super().header_fetch_parse(name, value[:MOST_HEADER]))
+            # Bugs of the parser, with headers nobody sends.
+            except (ValueError, IndexError, AttributeError, TypeError, RecursionError):
+                return ""
+
+    with suppress(_EnoughPartsError):
+        message_from_bytes(body, policy=Headers(max_line_length=None, message_factory=Part))
+    return parts
 
 
 def _text(part: EmailMessage) -> str:
