@@ -118,3 +118,15 @@ def test_a_table_in_a_table_is_read_once() -> None:
 
 def test_a_level_of_thousands_of_digits_counts_as_none() -> None:
     assert read(f'<text:h text:outline-level="{"9" * 5_000}">Tides</text:h>') == "# Tides"
+
+
+def test_cells_of_a_text_repeat_only_so_much() -> None:
+    """A row of a hundred bytes may stand for a thousand cells, each with the same long text."""
+
+    def rows(text: str, count: int) -> str:
+        cell = f'<table:table-cell table:number-columns-repeated="1000"><text:p>{text}</text:p></table:table-cell>'
+        return f"<table:table>{f'<table:table-row>{cell}</table:table-row>' * count}</table:table>"
+
+    assert read(rows("x", 5)).count("| x") == 5_000
+    assert read(rows("x", 70) * 2).count("| x") <= 100_000
+    assert read(rows("y" * 10_000, 5)).count("y" * 10_000) <= 1_000 + 5

@@ -16,7 +16,7 @@ from typing import Any
 
 from websearch_gateway.models import Extracted
 from websearch_gateway.readers.formats.package import A, Package, embedded, picture, workbook, write_embedded
-from websearch_gateway.readers.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
+from websearch_gateway.readers.formats.rendering import MOST_FILLED, Builder, Cell, Text, figure, markdown_of, note_of
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -415,6 +415,8 @@ def _runs(paragraph: Any) -> Iterator[Text]:
 
 MOST_REPEATED = 1_000
 """The most columns and rows that a repeated cell or row stands for: programs repeat empty ones up to the last row."""
+LONG_CELL = 100
+"""So many characters of a cell count as a further one, as does each element in it."""
 MOST_SPACES = 100
 _MOST_PARENTS = 10
 
@@ -435,12 +437,13 @@ class _Look:
 @dataclass(slots=True)
 class _OpenDocument:
     """Reads one document. `numbered` says which levels of a style of lists have numbers; `notes` are the bodies of its
-    footnotes and endnotes.
+    footnotes and endnotes; `room` is how many repeated cells it may still have.
     """
 
     styles: dict[str, _Look]
     numbered: dict[str, list[bool]]
     notes: list[Any] = field(default_factory=list)
+    room: int = MOST_FILLED
 
     def blocks(self, parent: Any, builder: Builder) -> None:
         """Write the headings, paragraphs, lists, tables and frames in an element."""
@@ -541,7 +544,7 @@ class _OpenDocument:
             cells: list[Cell] = []
             column = 0
             for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
-                for _ in range(_count(cell, "columns-repeated", MOST_REPEATED)):
+                for _ in range(self._repeats(cell)):
                     if column in below:
                         left, across = below.pop(column)
                         cells.append((None, across, "above"))
@@ -555,6 +558,16 @@ class _OpenDocument:
                     column += 1
             if any(cell is not None for cell, _, _ in cells):
                 yield cells
+
+    def _repeats(self, cell: Any) -> int:
+        """How often a cell is written; only once where there is no more room."""
+        repeats = _count(cell, "columns-repeated", MOST_REPEATED)
+        if repeats == 1 or self.room <= 0:
+            return 1
+        size = sum(1 for _ in cell.iter()) + sum(map(len, cell.itertext())) // LONG_CELL
+        repeats = min(repeats, 1 + self.room // size)
+        self.room -= (repeats - 1) * size
+        return repeats
 
 
 def odt(package: Package, body: bytes) -> Extracted:
