@@ -92,6 +92,12 @@ def test_a_question_for_what_a_name_means_asks_for_its_definition(asked):
     assert parse(asked).whole == ("context manager",)
 
 
+@pytest.mark.parametrize("name", ["C++", "C#", "operator[]", "->", "std::vector<T>"])
+def test_a_name_that_ends_with_signs_keeps_them_in_such_a_question(name):
+    asked = [f"what is {name}", f"What is {name}?", f"what is `{name}`?", f'what does "{name}" mean?']
+    assert {parse(text).whole for text in asked} == {(name,)}
+
+
 def test_the_label_of_a_message_is_no_part_of_it():
     assert parse("fatal: ERROR: deadlock detected").phrases == ("deadlock", "detected")
     assert parse("error: failed").phrases == ("error", "failed")

@@ -24,7 +24,7 @@ WHOLE_WORDS = 5
 
 _DEFINING = re.compile(
     r"(?:what(?:['’]s|\s+is|\s+are)|define|(?:meaning|definition)\s+of|what\s+does(?=.*\smeans?\W*$))\s+(?:(?:an?|the)\s+)?"
-    r"(.+?)(?:\s+means?)?\W*",
+    r"(.{1,200}?)(?:\s+means?)?[\s?!.]*",
     re.IGNORECASE,
 )
 """A question for what a name means."""
@@ -83,7 +83,7 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
     symbols.update(dict.fromkeys(word for word in words if _COMPOUND.search(word)))
     content = [word for word in words if word.lower() not in STOP_WORDS] or ([] if symbols else words)
     defined = _DEFINING.fullmatch(rest.strip())
-    name = defined[1] if defined else rest.strip(' "`()')
+    name = (defined[1] if defined else rest).strip(' "`()')
     phrases = dict.fromkeys((*quoted, *symbols, *(part for word in content for part in split_cjk(word).split())))
     return Query(
         text=rest.strip(),
