@@ -117,7 +117,7 @@ class DocsLibrary:
                     "that one first."
                 )
             url = known.url
-        if known is not None and canonical(url) == canonical(known.url):  # whose it is does not change
+        if known is not None and canonical(url) == canonical(known.url):  # adding it again does not change whose it is
             changes.pop("is_guarded", None)
         options = replace(options or (known.options if known else CrawlOptions()), **changes)
         if known is not None and known.page_count and options.base_url != known.options.base_url:
@@ -234,8 +234,8 @@ class DocsLibrary:
         return _dependency(package, found.url, f"{known.name} {known.label}" if is_known else "")
 
     async def _same_site(self, url: str, label: str) -> SiteVersion | None:
-        """The version that begins at an address, or did before the site moved; else one that has the same pages: the
-        address is a page of it, or one of the two begins at the folder of its version below the other."""
+        """The version that begins at an address, or did before the site moved; else one with the same pages: either the
+        address is one of its pages, or one of the two is the folder of a version below the other."""
         near = [version for version in await self.store.versions() if _host_of(version.url) == _host_of(url)]
         for version in near:
             if await self._begins_at(version, url):
@@ -542,7 +542,7 @@ async def _chunk(
             raise SearchValidationError("No section has this id: the page may have changed. Search again.")
         return chunk
     try:
-        address, _, anchor = (url or "").partition("#")  # `urldefrag` makes `imported:/` of `imported:///`
+        address, _, anchor = (url or "").partition("#")  # `urldefrag` turns `imported:///` into `imported:/`
         wanted = unquote(anchor)
         urlsplit(address)
         if b"\0" in f"{address}{wanted}".encode():  # PostgreSQL stores none

@@ -52,7 +52,7 @@ class CrawlOptions:
     `include` and `exclude` are globs over paths; `delay` is the seconds between two requests to one host; `headers`
     are sent to the start URL's origin only and may hold a password, so they have no repr and are never exported.
     `base_url` is the web address under which the files of a folder or archive are cited; it ends with a slash.
-    `is_guarded`: a caller added it whose crawls may not be redirected to an address that carries data.
+    `is_guarded`: it was added by a caller whose crawls may not be redirected to an address that carries data.
     """
 
     include: tuple[str, ...] = ()

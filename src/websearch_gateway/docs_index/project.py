@@ -510,8 +510,8 @@ def _pnpm(text: str) -> Versions:
 
 
 def _yarn(text: str, direct: Mapping[str, str]) -> tuple[Versions, list[tuple[str, str]]]:
-    """The versions in a yarn.lock, of either format; of several, the one for what the project asks for. And the
-    addresses of the packages' files, as far as it says them."""
+    """The versions in a yarn.lock, of either format; of several, the one for what the project asks for. Also
+    the addresses of the packages' files, where it names them."""
     found: Versions = {}
     files: list[tuple[str, str]] = []
     exact: set[str] = set()

@@ -238,7 +238,8 @@ _GUIDE = re.compile(
 _QUESTION = re.compile(r"\b(?:how|why|when|what|which|can i|should)\b", re.IGNORECASE)
 
 ENTRY_SHARE, MOST_OF_ENTRY = 0.6, 2
-"""The score of the entry of a folder with so few chunks, as a share of its own: it introduces the pages that answer."""
+"""The share of its score that the entry page of a folder keeps if it has at most so many chunks: it only introduces the
+pages that answer."""
 _ENTRY = re.compile(r"(?:^|/)(?:index\.\w+|contents\.\w+)?$")
 
 _PARTS = re.compile(r"\w(?:\.|::)\w")
@@ -364,7 +365,7 @@ def is_asked_for(query: Query, match: SymbolMatch) -> bool:
 
 
 def _is_sure(query: Query, match: SymbolMatch) -> bool:
-    """Whether the name in the query is no plain word."""
+    """Whether the name in the query is more than a plain word."""
     names = (*query.certain, *query.whole)
     return query.is_names or match.exact or any(_is_in(name, (match.name,)) for name in names)
 

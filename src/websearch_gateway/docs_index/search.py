@@ -76,7 +76,7 @@ LEAST_TEXT, ENOUGH_TEXT, ENOUGH_FIRST = 40, 150, 450
 the next text of its page."""
 
 MOSTLY = 1.5
-"""A section that is at most so many times as long as its room is shown from its beginning."""
+"""A section at most this many times as long as the room for it is shown from its beginning."""
 
 MOST_COMPARED = 3
 """The most chunks found of a page that are considered for showing."""
@@ -200,8 +200,8 @@ class Ranker:
     def _grouped(
         self, found: Iterable[tuple[RankedPage, Chunk | None]], by_id: Mapping[int, SiteVersion]
     ) -> list[list[_Shown]]:
-        """The versions of each page, and its copies in other formats, together. A page that two sites have, because one
-        begins below the other, is that of the deeper one. A chunk is None if it was removed in the meantime."""
+        """Each page with its versions and its copies in other formats. If a site begins below another and both have the
+        page, it is the deeper one's. A chunk is None if it was removed in the meantime."""
         known = [(page, chunk) for page, chunk in found if chunk and self._is_open(chunk.url)]
         depth: dict[str, int] = {}
         for _, chunk in known:
@@ -275,7 +275,7 @@ _Shown = tuple[RankedPage, Chunk, int | None]
 
 
 def _section_to_show(db: Database, query: Query, page: RankedPage, best: Chunk, most: int, site: str) -> _Shown:
-    """The section that answers the query best. The name of the site, and of the page's folders, tells nothing.
+    """The section that answers the query best. Words of the site's name and of the page's folders do not count.
 
     A definition of a name in the query, unless another chunk has more words of the query; else, of the chunks found
     and those in which the sections around the best one begin, the section with the most words of the query in its
@@ -557,7 +557,7 @@ _UNSPACED = re.compile(rf"[{UNSPACED}]")
 
 
 def _size_in(text: str) -> Callable[[int, int], int]:
-    """`estimate_tokens` of parts of a text, which needs a look at them only in scripts where a character is a token."""
+    """`estimate_tokens` of parts of a text; it reads them only if the text has characters that are a token each."""
     if text.isascii() or not _UNSPACED.search(text):
         return lambda start, end: (end - start + 3) // 4
     return lambda start, end: estimate_tokens(text[start:end])

@@ -141,7 +141,7 @@ _KIND_HEADING = re.compile(
     re.MULTILINE,
 )
 _MEMBER = re.compile(r"#{2,6} (?:\(\w{1,20}\) |`\w{1,20}` )?([A-Za-z_$][\w$]*+)(?:\(.*)?")
-"""The heading of a member, with a flag or a signature or without: `(static) run(table)`, `` `Readonly` size``."""
+"""The heading of a member, with or without a flag or signature: `(static) run(table)`, `` `Readonly` size``."""
 _LINK_ALONE = re.compile(r"[*\s]*+\[[^\]\n]++\]\([^)#\s]*+\)[*\s]*+")
 _RUST_TITLE = re.compile(r"(\w+) in ([\w:]+)(?: - Rust)?")
 """The title of rustdoc's page of an item: `Vec in std::vec`."""

@@ -259,7 +259,7 @@ class PageWork:
             return await self._fetch_failed(task, error)
 
     async def _fetch(self, task: UrlTask) -> Fetched:
-        """The reply; if a folder is missing, that of its index page; if links leave out `.md`, that of the file."""
+        """The reply; for a missing folder that of its index page, and where links leave out `.md` that of the file."""
         head, _, last = task.url.rpartition("/")
         other = "" if "." in last else f"{last}.md" if last and self._has_markdown else "" if last else "index.html"
         try:

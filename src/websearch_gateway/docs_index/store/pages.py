@@ -136,8 +136,8 @@ def remove_pages(db: Database, page_ids: Sequence[int]) -> None:
 
 
 LONG_BODY = 50_000
-"""A compressed body with more bytes is kept for a moment: a search reads sections of a long page several times, and
-what stands before them must be unpacked each time."""
+"""A body of more compressed bytes stays unpacked for a while: a search reads several sections of a long page, and would
+unpack the text before each of them again."""
 
 
 def load_body(db: Database, body: bytes, until: int | None = None) -> str:
@@ -574,7 +574,7 @@ class Pages(Transacted):
 
     @search
     def find_page(self, db: Database, url: str, versions: Sequence[int]) -> int | None:
-        """The id of the page that has this address or alias; of sites that begin below each other, the deepest's."""
+        """The id of the page that has this address or alias; the deepest site's, if one begins below another."""
         if not versions:
             return None
         within = f"version_id IN ({marks(versions)})"

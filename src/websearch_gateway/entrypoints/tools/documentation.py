@@ -174,7 +174,7 @@ async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progre
     if given.base_url is not None:
         unknown = await gateway.reading.provenance.check(given.base_url, caller) or unknown
     call = gateway.reading.provenance.checking_redirects(UNLIMITED, url, caller)
-    options["is_guarded"] = call is not UNLIMITED  # also when it resumes without the caller
+    options["is_guarded"] = call is not UNLIMITED  # holds when the crawl resumes without the caller, too
     site, note = await gateway.add_docs(url, given.name, given.version, **options)
     try:
         if package:
