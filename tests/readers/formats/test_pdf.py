@@ -81,6 +81,32 @@ def test_larger_fonts_make_headings_and_the_title() -> None:
     assert "# Harbours\n\n## Tides\n\nOf tides" in page.markdown
 
 
+SEA = "".join(at(20, 150 - 12 * n, "Of tides and winds that rise and fall at the sea.") for n in range(4))
+
+
+@pytest.mark.parametrize(("below", "y"), [("Tides", 245), ("1 Tides", 252), ("2.1 Tides", 252)])
+def test_a_title_does_not_join_the_heading_below_it(below: str, y: int) -> None:
+    """Both have one size: the space between them or the number of the section parts them."""
+    page = pdf(drawn(at(20, 270, "Harbours", 16) + at(20, y, below, 16) + SEA), URL, "")
+    assert page.title == "Harbours"
+    assert f"# Harbours\n\n# {below}\n\nOf tides" in page.markdown
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower", "y"), [("Harbours of the far North", "and its seas", 243), ("Harbours and", "12 seas", 252)]
+)
+def test_a_title_of_two_lines_is_one(upper: str, lower: str, y: int) -> None:
+    """Also with wide lines, or if the second begins with a number."""
+    assert pdf(drawn(at(20, 270, upper, 16) + at(20, y, lower, 16) + SEA), URL, "").title == f"{upper} {lower}"
+
+
+@pytest.mark.parametrize(("mark", "x"), [("1", 33), ("1", 50), ("1.", 36)])
+def test_a_number_larger_than_its_text_makes_no_heading(mark: str, x: int) -> None:
+    page = pdf(drawn(at(20, 270, mark, 16) + at(x, 270, "Cast off the ropes.") + SEA), URL, "")
+    assert page.title == "leaflet one.pdf"
+    assert f"*Page 1*\n\n{mark} Cast off the ropes.\n\nOf tides" in page.markdown
+
+
 def test_columns_are_read_one_after_the_other() -> None:
     words = ("anchor rope sail mast", "tide wind gull fish", "pier wall stone net", "hill road bridge ox", "south.")
     left = "".join(at(20, 250 - 12 * n, f"Left {line}") for n, line in enumerate(words))

@@ -81,7 +81,7 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
         texts.append(text)
         at += len(text) + 2
     name = _line(title) if _line(title).casefold() not in _NO_TITLES else ""
-    largest = (_line(one.text) for one in shown[0] if levels.get(_size(one)) == 1 and len(one.text) <= LONGEST_HEADING)
+    largest = (_line(one.text) for one in shown[0] if levels.get(_size(one)) == 1 and _may_be_heading(one))
     name = name or next(largest, "") or unquote(urlsplit(url).path.rpartition("/")[2])
     warnings = (ONLY_FIRST.format(count, len(shown)),) if len(shown) < count else ()
     return Extracted(name, "\n\n".join(texts), None, warnings, tuple(anchors))
@@ -136,7 +136,7 @@ def _margin_lines(page: Sheet) -> dict[tuple[str, int], list[Word]]:
     for line in (*list(lines(upper))[:MOST_MARGIN_LINES], *list(lines(lower))[-MOST_MARGIN_LINES:]):
         text = " ".join(word.text for word in line)
         # Many numbers are a row of a table.
-        is_named = any(map(str.isalpha, text)) or len(_NUMBER.findall(text)) <= MOST_PAGE_NUMBERS
+        is_named = _has_letters(text) or len(_NUMBER.findall(text)) <= MOST_PAGE_NUMBERS
         marks[_NUMBER.sub("#", text) if is_named else text, round(line[0].y / 4)] = line
     return marks
 
@@ -182,9 +182,17 @@ def _rendered(one: Block, level: int | None) -> str:
         lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in one.rows]
         return "\n".join((lines[0], "|" + " --- |" * len(one.rows[0]), *lines[1:]))
     text = one.text
-    if level and not one.depth and len(text) <= LONGEST_HEADING and any(map(str.isalpha, text)):
+    if level and _may_be_heading(one):
         return f"{'#' * level} {_line(text)}"
     return f"{'  ' * (one.depth - 1)}{text}" if one.depth else _BLOCK_START.sub(r"\\", text)
+
+
+def _may_be_heading(one: Block) -> bool:
+    return not one.depth and len(one.text) <= LONGEST_HEADING and _has_letters(one.text)
+
+
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalpha, text))
 
 
 def _bare(line: str) -> str:
@@ -207,14 +215,16 @@ PROSE_WORDS = 6
 """A line of so many words may end in the middle of a sentence."""
 MOST_CUTS = 6
 """How often columns may be cut into columns."""
-LEADING = 1.75
-"""The largest distance of the lines of a paragraph, in font sizes."""
+LEADING, HEADING_LEADING = 1.75, 1.45
+"""The largest distance of the lines of a paragraph, and of a heading whose first line has room, in font sizes."""
 
 _BULLETS = "•●◦▪‣·○■□➢✓\uf0b7\uf0a7\uf0d8\u2043"
 _LIST_MARK = re.compile(rf"[{_BULLETS}]|[-–—*o]|\(?(?:\d{{1,3}}|[a-zA-Z]|[ivx]{{1,5}})[.)]")
 _LEADERS = re.compile(r"(?: ?\.){5,}")
 _WITHIN = re.compile(f"[{BROKEN}] ")
 _NUMBERED = re.compile(r"\d{1,3}[.)]\s")
+_SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?\s+([^\W\d_])")
+"""The start of a heading with the number of its section."""
 
 
 class Block(NamedTuple):
@@ -229,7 +239,11 @@ class Block(NamedTuple):
 def blocks(sheet: Sheet) -> list[Block]:
     """The blocks of a page in reading order."""
     tables, words = ruled(sheet.words, sheet.lines)
-    found = [block for leaf in _ordered([*tables, *_segments(words)], 0) for block in _leaf_blocks(leaf)]
+    letters: Counter[float] = Counter()
+    for word in sheet.words:
+        letters[word.size] += len(word.text)
+    larger = max(letters, key=letters.__getitem__, default=0.0) * LARGER
+    found = [block for leaf in _ordered([*tables, *_segments(words)], 0) for block in _leaf_blocks(leaf, larger)]
     return [*found, Block(sheet.turned, 1.0)] if sheet.turned else found
 
 
@@ -270,7 +284,9 @@ def lines(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 
 def _segment(run: Sequence[Word]) -> Segment:
-    largest = max(run, key=lambda word: (word.size, len(word.text)))
+    # The number of a list item may be larger than its text.
+    named = run[1:] if len(run) > 1 and not _has_letters(run[0].text) else run
+    largest = max(named, key=lambda word: (word.size, len(word.text)))
     text = _LEADERS.sub(" …", _WITHIN.sub("", " ".join(word.text for word in run)))
     first = run[0].x1 - run[0].x0
     return Segment(run[0].x0, run[-1].x1, largest.y, largest.size, text, len(run), first_word=first)
@@ -341,28 +357,32 @@ def _is_prose(side: Sequence[Segment]) -> bool:
     )
 
 
-def _leaf_blocks(segments: Sequence[Segment]) -> Iterator[Block]:
-    """The blocks of one column, from top to bottom."""
+def _leaf_blocks(segments: Sequence[Segment], larger: float) -> Iterator[Block]:
+    """The blocks of one column, from top to bottom. Headings of the page have at least the font size `larger`."""
     rows = list(lines(segments))
     at = 0
     right = max((one.x1 for one in segments if not one.rows), default=0.0)
     for start, end, cells in aligned([row if not row[0].rows else row[:1] for row in rows]):
-        yield from _paragraphs(rows[at:start], right)
+        yield from _paragraphs(rows[at:start], right, larger)
         yield Block("", 0.0, rows=cells)
         at = end
-    yield from _paragraphs(rows[at:], right)
+    yield from _paragraphs(rows[at:], right, larger)
 
 
-def _paragraphs(rows: Sequence[Sequence[Segment]], right: float) -> Iterator[Block]:
+def _paragraphs(rows: Sequence[Sequence[Segment]], right: float, larger: float) -> Iterator[Block]:
     paragraph: list[list[Segment]] = []
     items: list[float] = []
     for row in rows:
         first = row[0]
         if paragraph:
             above = paragraph[-1][-1]
-            is_near = abs(above.size - first.size) <= 0.6 and above.y - first.y <= LEADING * first.size
+            ends = first.size >= larger and not _is_full(above, first, right)
+            leading = HEADING_LEADING if ends else LEADING
+            is_near = abs(above.size - first.size) <= 0.6 and above.y - first.y <= leading * first.size
             is_item = first.words != 1 and _LIST_MARK.fullmatch(first.text.partition(" ")[0])
-            if first.rows or not is_near or is_item:
+            section = _SECTION.match(first.text) if first.size >= larger else None
+            is_section = section and not section[1].islower()
+            if first.rows or not is_near or is_item or is_section:
                 yield _block(paragraph, items, right)
                 paragraph = []
         if first.rows:
@@ -374,6 +394,11 @@ def _paragraphs(rows: Sequence[Sequence[Segment]], right: float) -> Iterator[Blo
         yield _block(paragraph, items, right)
 
 
+def _is_full(line: Segment, following: Segment, right: float) -> bool:
+    """Whether the first word of the following line had no room in a line."""
+    return line.x1 + following.first_word + 0.3 * following.size > right
+
+
 def _block(paragraph: Sequence[Sequence[Segment]], items: list[float], right: float) -> Block:
     """The block of a paragraph's lines. `items` are the indents of the list items above it."""
     text = ""
@@ -383,22 +408,23 @@ def _block(paragraph: Sequence[Sequence[Segment]], items: list[float], right: fl
         if above and text[-1] in BROKEN:
             text = text[:-1] + words
         elif above:
-            # A line is full if the first word of the next one had no room there.
             one = line[0]
-            is_full = above.x1 + one.first_word + 0.3 * one.size > right
-            flows = is_full and (above.words >= PROSE_WORDS or one.text[0].islower() or not above.text.isascii())
+            flows = _is_full(above, one, right) and (
+                above.words >= PROSE_WORDS or one.text[0].islower() or not above.text.isascii()
+            )
             text += (" " if flows else "\n") + words
         else:
             text = words
         above = line[-1]
     text = text.translate(_UNBROKEN)
     first = paragraph[0][0]
+    size = next((one.size for one in paragraph[0] if _has_letters(one.text)), first.size)
     mark, _, rest = text.partition(" ")
     if not (rest and (mark in _BULLETS or mark in "-–—" or _NUMBERED.match(text))):
         items.clear()
-        return Block(text, first.size)
+        return Block(text, size)
     while items and items[-1] > first.x0 + first.size / 2:
         items.pop()
     if not items or items[-1] < first.x0 - first.size / 2:
         items.append(first.x0)
-    return Block(text if mark[0].isdigit() else f"- {rest}", first.size, depth=len(items))
+    return Block(text if mark[0].isdigit() else f"- {rest}", size, depth=len(items))
