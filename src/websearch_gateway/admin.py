@@ -464,7 +464,7 @@ class CacheAdmin:
         least_age = (older_than_hours or 0.0) * 3600
         questions = None if query is None else await self._names(checked_query(query))
         removed: dict[str, int] = {}
-        problem, outages = self.state.problem, self.state.outages  # one that ends meanwhile hides entries of the file
+        problem, outages = self.state.problem, self.state.outages  # an outage hides entries of the file
         try:
             await mark_cleared(self.state, self.clock() - least_age, questions)
             for kind in PREFIXES if questions is None else ABOUT_QUESTIONS:

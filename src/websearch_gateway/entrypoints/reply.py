@@ -60,10 +60,10 @@ A = TypeVar("A", bound=SearchResponse)
 T = TypeVar("T")
 
 MARKS = 150
-"""The size of the marks around each page text (bytes), see `text.safety.sanitise.wrap_untrusted`."""
+"""The size of the marks around each page text (bytes), see `text.sanitise.wrap_untrusted`."""
 
 AGE = 10
-"""The most by which an age takes more bytes than another."""
+"""The most bytes by which one age is longer than another."""
 
 OWN_WARNING = 300
 """Bytes reserved for the warning that says what was cut."""

@@ -383,7 +383,7 @@ MOST_EXAMINED, _EXAMINED_SECONDS = 2_000, 86_400.0
 """The pages and results of which this process knows that their addresses are remembered, and for how long it does."""
 
 _MOST_SHOWN = 200
-"""The small ones of these results that it holds, to know them at once."""
+"""How many small results it holds, to recognise them at once."""
 _MOST_LINKS, _LONGEST_LINK = 200, 8_000
 _INLINE_CHARS = 8_000
 """So much text is examined on the event loop, in at most 20 ms."""

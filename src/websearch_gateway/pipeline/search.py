@@ -201,7 +201,7 @@ class Recall(Generic[R]):
                 response, stopgap = await ask(call.within(seconds - reserve))
         except TimeoutError:
             raise timeout_error(round(seconds, 1)) from None
-        with suppress(TimeoutError):  # it is in memory, so no slow state may cost a result that is there
+        with suppress(TimeoutError):  # the result is in memory by now, and a slow state must not lose it
             async with asyncio.timeout((end - clock()) / 2):
                 await self.cache.put(call.query, call.caller, response, stopgap=stopgap)
         return Served(response)

@@ -151,7 +151,7 @@ class Ledger:
     async def flush(self) -> None:
         """Write what is not written yet."""
         self._post_counts()
-        for pending in (self._reserving, self._writing):  # one that is given up is then paid back
+        for pending in (self._reserving, self._writing):  # a reservation that was given up ends with a write
             if pending:
                 await asyncio.wait(pending)
 
@@ -183,7 +183,7 @@ class Ledger:
         def give_back(_: object) -> None:
             self._post({key: -amount for key, amount in reserved.items()})
 
-        # A state completes an addition whose caller has left, so that what it reserved is given back afterwards.
+        # A state completes an addition even when its caller has left. Only then can the reservation be given back.
         adding = asyncio.create_task(add())
         self._reserving.add(adding)
         adding.add_done_callback(self._reserving.discard)
@@ -255,7 +255,7 @@ class Ledger:
 class Budget:
     """The layer that asks an upstream only while the day's budget has room, and puts what it costs on the ledger.
 
-    What a request that is cancelled or times out may cost is what its upstream expects on the bill when it sends it.
+    An upstream that sends a request puts on the bill what that costs if it is cancelled or times out.
 
     Attributes:
         name: the upstream.

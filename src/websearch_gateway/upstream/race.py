@@ -415,8 +415,8 @@ class SingleFlight:
     progress in its own task, so a slow or lost caller does not delay the others.
 
     Args:
-        later_seconds: a caller whose deadline is so much later than that of the call that it joined begins one of its
-            own when the joined one runs out of time.
+        later_seconds: when a call runs out of time, a caller who joined it and whose deadline is later by more than
+            this begins another one.
     """
 
     def __init__(self, later_seconds: float = 0.0) -> None:
@@ -436,8 +436,8 @@ class SingleFlight:
         """The result of the call in flight for `key`, and True; if there is none, the result of `start`, and False.
 
         `start` gets a Progress that reaches all callers waiting at that moment. Its error is raised in each; but a
-        SearchRateLimitError concerns only the user who began the call, and a timeout may only those with as little
-        time, so that others begin one of their own.
+        SearchRateLimitError concerns only the user who began the call, and a timeout only callers with as little time:
+        others begin a call of their own.
         """
         while True:
             joined = key in self._flights
