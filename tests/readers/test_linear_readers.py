@@ -50,6 +50,7 @@ RTF: dict[str, Text] = {
     "long marks": lambda size: "{\\listtext " + "\\tab " * (size // 5),
     "lists": lambda size: "".join(f"{{\\listtext 1.}}\\ls{n} x\\par " for n in range(size // 30)),
     "fields": "{\\field{\\*\\fldinst x",
+    "marked words": "\\b a\\b0 b",
 }
 WORD: dict[str, Text] = {
     "runs": lambda size: f"<w:p>{'<w:r><w:t>a</w:t></w:r>' * (size // 24)}</w:p>",

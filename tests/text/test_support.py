@@ -350,6 +350,7 @@ def test_another_speaker_and_a_doubt_made_certain_are_refused(sentence: str) -> 
             "Olm was the seat of Lake Abbey, one of the oldest abbeys in what is now the north of Sweden.",
             "Lake Abbey was the oldest abbey in the present north of Sweden.",
         ),
+        ("One of the authors of the report is Tom Lund of Oslo.", "Tom Lund of Oslo is the author of the report."),
         (
             "The road will likely be numbered Interstate 9 by the state.",
             "Interstate 9 is how the state numbered the road.",

@@ -197,6 +197,11 @@ DENIES = re.compile(
 )
 
 
+def stem_set(spaced: str) -> frozenset[str]:
+    """The stems of the words of a text with blanks between them."""
+    return frozenset(stems(spaced.split()))
+
+
 def any_of(table: str) -> re.Pattern[str]:
     """A pattern of words; in the table `*` stands for any ending, `_` for a blank."""
     known = "|".join(word.replace("*", r"\w*").replace("_", " ") for word in table.split())

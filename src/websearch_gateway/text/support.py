@@ -34,6 +34,7 @@ from websearch_gateway.text.facts import (
     names_of,
     read,
     same_number,
+    stem_set,
     unit_named,
     unmatched,
 )
@@ -90,21 +91,19 @@ _LEFT_OUT = (
 )
 """What a sentence may not leave out of its quote, unless it has one of the other words: whose opinion, a condition."""
 
-_LOST = {"not": DENIED, "may": any_of(f"{_DOUBTS} may can would {_HOPES} thought chance option")}
-"""Signs of a word that a sentence may not lose, unless it has one of the other words: a denial, a doubt."""
+_LOST = {
+    "not": DENIED,
+    "oneof": any_of("one_of among some several a an"),
+    "may": any_of(f"{_DOUBTS} may can would {_HOPES} thought chance option"),
+}
+"""Signs of a word that a sentence may not lose, unless it has one of the other words: a denial, "one of", a doubt."""
 
 
-def _stem_set(spaced: str) -> frozenset[str]:
-    return frozenset(stems(spaced.split()))
-
-
-_SPEAKERS = _stem_set(
+_SPEAKERS = stem_set(
     "says said saying tells told claim heard blamed accused argued theory theorized rumour rumor legend myth "
     "dream dreamed imagined asserted suggested according think thought believe believed hope fear doubt suspect"
 )
-_TOLD = _SPEAKERS | _stem_set(
-    "described called reported announced stated blamed warned denied cautioned admitted urged"
-)
+_TOLD = _SPEAKERS | stem_set("described called reported announced stated blamed warned denied cautioned admitted urged")
 """What shows that a sentence reports what somebody says."""
 
 _SPEECH = re.compile(

@@ -140,3 +140,8 @@ def test_a_merged_cell_repeats_its_paragraphs_as_words() -> None:
 def test_a_text_box_in_a_text_box_is_read_once() -> None:
     start, end = "<w:p><w:r><w:pict><w:txbxContent>", "</w:txbxContent></w:pict></w:r></w:p>"
     assert read(start * 40 + paragraph("Boxed") + end * 40) == "Boxed"
+
+
+def test_the_title_in_the_usual_part_is_read_without_a_relation_to_it() -> None:
+    core = '<c xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Harbour tides</dc:title></c>'
+    assert zipped(word(paragraph("Text."), {"docProps/core.xml": core}), "", "").title == "Harbour tides"

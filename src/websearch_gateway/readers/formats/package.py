@@ -193,7 +193,8 @@ class Package:
 
     def title(self) -> str:
         """The title in the properties of an Office or OpenDocument document."""
-        root = self.xml("meta.xml" if "meta.xml" in self.names else self.related("", "core-properties"))
+        office = self.related("", "core-properties") or "docProps/core.xml"
+        root = self.xml("meta.xml" if "meta.xml" in self.names else office)
         found = None if root is None else next(root.iter(_TITLE), None)
         return "" if found is None else " ".join((found.text or "").split())
 

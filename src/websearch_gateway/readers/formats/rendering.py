@@ -170,7 +170,7 @@ class Builder:
         self._lists = []
         if tag not in ("pre", "blockquote"):
             return self._child(self.root, tag)
-        last = self.root[-1] if len(self.root) else None
+        last = _last(self.root)
         joins = last is not None and last.tag == tag
         line = self._child(last if joins else self._child(self.root, tag), "p" if tag == "blockquote" else "span")
         if joins and tag == "pre":
@@ -189,7 +189,8 @@ class Builder:
             parent = self.root
             if self._lists:
                 outer = self._lists[-1]
-                parent = outer[-1] if len(outer) else self._child(outer, "li")
+                found = _last(outer)
+                parent = self._child(outer, "li") if found is None else found
             inner = self._child(parent, tag)
             if is_ordered and list_id and not self._lists and counts[level]:
                 inner.set("start", str(counts[level] + 1))
@@ -241,15 +242,15 @@ class Builder:
         target = parent
         for mark in dict.fromkeys(marks) if text.strip() else ():
             tag, _, address = mark.partition(" ")
-            last = target[-1] if len(target) else None
+            last = _last(target)
             if last is not None and last.tag == tag and not last.tail and last.get("href", "") == address:
                 target = last
             else:
                 target = self._child(target, tag)
                 if address:
                     target.set("href", address.translate(_XML_CONTROLS))
-        if len(target):
-            target[-1].tail = (target[-1].tail or "") + text
+        if (last := _last(target)) is not None:
+            last.tail = (last.tail or "") + text
         else:
             target.text = (target.text or "") + text
 
@@ -257,6 +258,11 @@ class Builder:
         """The text of the first heading; "" if there is none."""
         heading = next(self.root.iter("h1", "h2"), None)
         return "" if heading is None else " ".join("".join(heading.itertext()).split())[:LONGEST_HEADING]
+
+
+def _last(element: Any) -> Any:
+    """The last child; None without children. Unlike `len`, it does not count them."""
+    return next(element.iterchildren(reversed=True), None)
 
 
 def markdown_of(builder: Builder) -> str:
