@@ -10,7 +10,7 @@ import pytest
 
 from tests.documents import office, open_document, relations
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.package import FAR, MOST_SHEETS, MOST_UNPACKED, workbook, zipped
+from websearch_gateway.readers.formats.package import FAR, MOST_SHEETS, MOST_UNPACKED, ONCE, workbook, zipped
 
 URL = "https://example.com/a"
 SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -90,6 +90,31 @@ class TestWithTheExtra:
         assert zipped(body, URL, "").markdown == (
             "## Cargo\n\n*Cells A1:C2*\n\n| Wide | Wide | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |"
         )
+
+    @pytest.mark.parametrize(("rows", "columns"), [(1, 30_000), (1_000, 30), (1_000_000, 1)])
+    def test_cells_that_would_fill_the_memory_are_read_once(self, rows: int, columns: int) -> None:
+        """A row of a hundred bytes may stand for a billion cells; the library would keep all of them."""
+        cell = (
+            f'<table:table-cell office:value-type="string" table:number-columns-repeated="{columns}">'
+            "<text:p>x</text:p></table:table-cell>"
+        )
+        row = f'<table:table-row table:number-rows-repeated="{rows}">{cell}</table:table-row>'
+        page = zipped(open_document("spreadsheet", f'<table:table table:name="S">{row * 120}</table:table>'), URL, "")
+        assert page.markdown == "## S\n\n*Cells A1:A120*\n\n| x |\n| --- |" + "\n| x |" * 119
+        assert page.warnings == (ONCE,)
+
+    def test_empty_cells_at_the_end_of_a_sheet_do_not_count(self) -> None:
+        """Programs repeat them up to the last column and row."""
+        end = '<table:table-cell table:number-columns-repeated="16382"/>'
+        cell = (
+            '<table:table-cell office:value-type="string" table:number-columns-repeated="2">'
+            "<text:p>x</text:p></table:table-cell>"
+        )
+        last = f'<table:table-row table:number-rows-repeated="1048376">{end}</table:table-row>'
+        rows = f"<table:table-row>{cell}{end}</table:table-row>" * 200 + last
+        page = zipped(open_document("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'), URL, "")
+        assert page.markdown.count("| x | x |") == 200
+        assert not page.warnings
 
     def test_only_the_first_of_very_many_sheets_are_read(self) -> None:
         row = f'<row r="1">{cell("A1", "x")}</row>'

@@ -15,7 +15,16 @@ from itertools import islice
 from typing import Any
 
 from websearch_gateway.models import Extracted
-from websearch_gateway.readers.formats.package import A, Package, embedded, picture, workbook, write_embedded
+from websearch_gateway.readers.formats.package import (
+    ONCE,
+    A,
+    Package,
+    embedded,
+    picture,
+    without_repeats,
+    workbook,
+    write_embedded,
+)
 from websearch_gateway.readers.formats.rendering import MOST_FILLED, Builder, Cell, Text, figure, markdown_of, note_of
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -604,10 +613,20 @@ def odp(package: Package, body: bytes) -> Extracted:
 
 
 def ods(package: Package, body: bytes) -> Extracted:
-    """A spreadsheet. Needs the extra `documents`, which knows the values but not which cells are merged."""
-    root = package.xml("content.xml") if b"-spanned=" in package.read("content.xml") else None
+    """A spreadsheet. Needs the extra `documents`, which knows the values but not which cells are merged.
+
+    Raises:
+        SearchFetchError: a sheet is too large.
+    """
+    content = package.read("content.xml")
+    once = without_repeats(content)
+    if once is not None:
+        content, body = once, package.copy({"content.xml": once})
+        package = Package(body)
+    root = package.xml("content.xml") if b"-spanned=" in content else None
     sheets = root.iter(f"{_TABLE}table") if root is not None else ()
-    return workbook(body, merged={sheet.get(f"{_TABLE}name", ""): list(_merged(sheet)) for sheet in sheets})
+    found = workbook(body, merged={sheet.get(f"{_TABLE}name", ""): list(_merged(sheet)) for sheet in sheets})
+    return found if once is None else replace(found, warnings=(ONCE, *found.warnings))
 
 
 def _merged(sheet: Any) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:

@@ -191,6 +191,14 @@ class Package:
         """The first part of this kind that a part refers to; "" if there is none."""
         return next((target for found, target in self.relations(name).values() if found == kind), "")
 
+    def copy(self, replaced: dict[str, bytes]) -> bytes:
+        """The document with other parts, and without pictures."""
+        with ZipFile(file := BytesIO(), "w") as archive:
+            for name in self.names:
+                if name.endswith((".xml", ".rels", "mimetype")):
+                    archive.writestr(name, replaced[name] if name in replaced else self.read(name))
+        return file.getvalue()
+
     def title(self) -> str:
         """The title in the properties of an Office or OpenDocument document."""
         office = self.related("", "core-properties") or "docProps/core.xml"
@@ -411,11 +419,7 @@ def _without_far_cells(package: Package) -> bytes | None:
             cut[name] = _nearer(sheet)
     if not cut:
         return None
-    with ZipFile(file := BytesIO(), "w") as archive:
-        for name in package.names:
-            if name.endswith((".xml", ".rels")):  # the library reads no pictures
-                archive.writestr(name, cut.get(name) or sheets.get(name) or package.read(name))
-    return file.getvalue()
+    return package.copy(sheets | cut)
 
 
 def _nearer(sheet: bytes) -> bytes:
@@ -501,3 +505,45 @@ def _address(row: int, column: int) -> str:
         column, digit = divmod(column - 1, 26)
         letters = chr(65 + digit) + letters
     return f"{letters}{row + 1}"
+
+
+MOST_SHEET_CELLS = 3_000_000
+"""The most cells that a sheet of OpenDocument may span, since the library keeps four copies of all."""
+ONCE = "Repeated cells were read once, since a sheet has very many."
+_REPEATS = re.compile(rb"""(table:number-(?:rows|columns)-repeated\s*=\s*)["'](\d{1,18})\d*["']""")
+_VALUE = re.compile(rb"office:|table:formula")
+
+
+def without_repeats(content: bytes) -> bytes | None:
+    """The content of an OpenDocument spreadsheet with each repeated cell once; None if no sheet spans too much.
+
+    Raises:
+        SearchFetchError: a sheet is too large nevertheless.
+    """
+    if _most_cells(content) <= MOST_SHEET_CELLS:
+        return None
+    content = _REPEATS.sub(rb'\1"1"', content)
+    if _most_cells(content) > MOST_SHEET_CELLS:
+        raise too_large()
+    return content
+
+
+def _most_cells(content: bytes) -> int:
+    """How many cells the largest sheet spans, without the empty ones at its end; a bit more rather than less."""
+    largest = 0
+    for table in content.split(b"<table:table "):
+        rows = width = empty = 0
+        for row in table.split(b"<table:table-row")[1:]:
+            start, _, cells = row.partition(b">")
+            cells = cells.partition(b"</table:table-row>")[0]
+            times = _REPEATS.search(start)
+            empty += int(times[2]) if times else 1
+            last = cells.rfind(b"<table:")
+            if last >= 0 and not _VALUE.search(cells, last):
+                cells = cells[:last]
+            if _VALUE.search(cells):
+                rows, empty = rows + empty, 0
+                repeated = sum(int(number) for _, number in _REPEATS.findall(cells))
+                width = max(width, cells.count(b"<table:") + repeated)
+        largest = max(largest, rows * width)
+    return largest
