@@ -482,7 +482,7 @@ _EVERYTHING, _MARK_SECONDS = "all", 30 * 86_400.0
 
 
 async def mark_cleared(state: State, before: float, questions: Collection[str] | None) -> None:
-    """Say to all processes that the entries stored `before` a moment are cleared: all, or those of these questions.
+    """Tell all processes that the entries stored `before` a moment are cleared: all, or those of these questions.
 
     Args:
         questions: as from `question_name`; None for all.

@@ -498,7 +498,7 @@ def _window(some: Sequence[Word], at: int) -> tuple[set[str], set[str]]:
 
 
 def differences(sentence: str, quote: Quote, passage: Quotable) -> frozenset[Difference]:
-    """In what a sentence differs from a quote that it nearly copies; empty if it does not copy."""
+    """How a sentence differs from a quote that it nearly copies; empty if it does not copy."""
     said, theirs = read(sentence), quote.words
     there = {word.text for word in theirs}
     names = names_of(said, passage)

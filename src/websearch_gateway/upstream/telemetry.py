@@ -145,7 +145,7 @@ class CallEvent:
         self._outcome = Outcome()
 
     def answered(self, response: SearchResponse, *, saved_usd: float = 0.0, joined: bool = False) -> None:
-        """As `served`, of a call of `search_web`."""
+        """As `served`, for a call of `search_web`."""
         count, money = len(response.citations), {"cost_usd": response.cost_usd, "saved_usd": saved_usd}
         self.served(response.provider, count, cache=response.cache, joined=joined, **money)
         if fallback := response.fallback:

@@ -212,7 +212,7 @@ def page_symbols(
 
 
 def _owner(markdown: str, title: str) -> str:
-    """The class or function that a page of javadoc, TypeDoc or JSDoc is of: `# Class Table` with the title `Table`."""
+    """The class or function that a page of javadoc, TypeDoc or JSDoc describes, as `# Class Table` does."""
     heading = _KIND_HEADING.search(markdown, 0, 3 * LONGEST_TERM)
     titled = re.match(r"(?:Class|Interface): |", title)
     is_of = heading and titled and re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*)?", title[titled.end() :])

@@ -297,7 +297,7 @@ class Frontier(Transacted):
 
     @write
     def note_left_out(self, db: Database, version_id: int, found: Sequence[Skipped]) -> None:
-        """Note addresses that never come into the frontier. Of a reason that is known the higher count stays."""
+        """Note addresses that never come into the frontier. For a known reason the higher count stays."""
         known = _left_out(db, version_id)
         for one in found:
             if one.count >= known.get(one.reason, (0,))[0]:
@@ -499,7 +499,7 @@ class Versions(Transacted):
 
     @write
     def note_reading(self, db: Database, version_id: int, url: str) -> None:
-        """Note the list of pages that the owner reads now, which may be what it dies of; "" at the end of the lists."""
+        """Note the list of pages that the owner reads now, which may be what kills it; "" at the end of the lists."""
         db.execute("UPDATE versions SET reading = ? WHERE id = ?", (url, version_id))
 
     @write

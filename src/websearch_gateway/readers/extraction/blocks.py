@@ -221,7 +221,7 @@ _CREDIT = re.compile(
     r"\s?[:/©])",
     re.IGNORECASE,
 )
-"""How lines begin that send readers to another text, and that name who took a picture."""
+"""The beginnings of lines that send readers to another text, and of those that name who took a picture."""
 _LONGEST_AWAY, _LONGEST_CREDIT = 40, 15
 
 _FIRST_WORDS = 40
@@ -532,7 +532,7 @@ def _candidate(page: Measures) -> dict[str, Any]:
 
 
 _LIKELY, _CHOSEN = 0.6, 0.5
-"""From which likelihood on a block is taken for text, and from which share on for chosen by the other extractor."""
+"""The likelihood from which a block counts as text, and the share to count as the other extractor's choice."""
 
 SENTENCE, LINE = 8, 5
 """The least number of words of a block that says where the text begins and ends, by its likelihood or that choice."""

@@ -113,7 +113,7 @@ class _Reader:
         self._end_table()
 
     def _read_tokens(self) -> None:
-        """Read until the end, or until a group was left out."""
+        """Read until the end, or until a group has been left out."""
         raw = bytearray()
         for match in _TOKEN.finditer(self.body, self.at):
             word, number, byte, symbol, brace, text = match.groups()
