@@ -94,6 +94,24 @@ def test_what_nearly_copies_its_source_is_given_as_the_source_has_it_or_not_at_a
     assert {span.support for span in found.spans} <= {"verbatim"}
 
 
+LANTERN = "The Sprig lantern weighs 340 grams and runs for nine hours on one charge."
+COVER = "The warranty covers two years, or five if the lantern is registered within 30 days."
+
+
+@pytest.mark.parametrize(
+    ("written", "served"),
+    [
+        ("Whoever buys a Sprig gets five years of warranty.", COVER),
+        ("The Sprig lantern weighs 340 grams, and its warranty covers two years.", None),
+    ],
+)
+def test_what_a_model_combines_of_two_sentences_stays_only_if_it_has_most_of_their_words(
+    written: str, served: str | None
+) -> None:
+    source = NumberedPassage(1, Source("https://a.example", "Lanterns"), "Lanterns", f"{LANTERN} {COVER}")
+    assert check([Claim(written)], [source]).text == f"{served or written} [1]"
+
+
 def test_a_near_copy_is_given_once() -> None:
     source = NumberedPassage(1, Source("https://a.example", "News"), "News", SILMARK)
     twice = [

@@ -28,6 +28,8 @@ MAX_CLAIMS = 40
 FAR, NEAR = 0.4, 0.65
 """The share of a sentence's ordinary words that it has from its quote, from which on and up to which it stays as the
 model wrote it."""
+TOGETHER = 0.7
+"""The least such share of a sentence that only several quotes together support: what combines them is the model's."""
 LONGER, LONGEST = 1.65, 3
 """How many times longer than the sentence its quote may be, and one that takes its place."""
 _STANDS_ALONE = re.compile(
@@ -140,12 +142,15 @@ def _in_its_source(sentence: str, proofs: Sequence[Proof]) -> str:
 
     No rule sees each small change of a copy, what a part leaves out, or whether quite other words mean the same.
     """
-    (first, *_), quote = proofs, proofs[0].quotes[0]
-    if first.support == "verbatim" or len(first.quotes) > 1 or quote.cells or not _STANDS_ALONE.match(quote.text):
+    first, quote = proofs[0], proofs[0].quotes[0]
+    if first.support == "verbatim" or quote.cells or not _STANDS_ALONE.match(quote.text):
         return sentence
-    said, there = read(sentence), {word.text for word in quote.words}
+    said, there = read(sentence), {word.text for one in first.quotes for word in one.words}
     held = [word.text in there for word in said if word.kind == "word"]
-    is_own = FAR <= sum(held) / max(1, len(held)) < NEAR and len(quote.words) <= LONGER * len(said)
+    share = sum(held) / max(1, len(held))
+    if len(first.quotes) > 1:
+        return sentence if share >= TOGETHER else quote.text
+    is_own = FAR <= share < NEAR and len(quote.words) <= LONGER * len(said)
     return sentence if is_own or len(quote.words) > LONGEST * len(said) else quote.text
 
 
