@@ -91,7 +91,7 @@ class TestWithTheExtra:
             "## Cargo\n\n*Cells A1:C2*\n\n| Wide | Wide | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |"
         )
 
-    @pytest.mark.parametrize(("rows", "columns"), [(1, 30_000), (1_000, 30), (1_000_000, 1)])
+    @pytest.mark.parametrize(("rows", "columns"), [(1, 50_000), (1_000, 50), (1_000_000, 1)])
     def test_cells_that_would_fill_the_memory_are_read_once(self, rows: int, columns: int) -> None:
         """A row of a hundred bytes may stand for a billion cells; the library would keep all of them."""
         cell = (
@@ -102,6 +102,28 @@ class TestWithTheExtra:
         page = zipped(open_document("spreadsheet", f'<table:table table:name="S">{row * 120}</table:table>'), URL, "")
         assert page.markdown == "## S\n\n*Cells A1:A120*\n\n| x |\n| --- |" + "\n| x |" * 119
         assert page.warnings == (ONCE,)
+
+    def test_many_sheets_of_repeated_cells_do_not_fill_the_memory(self) -> None:
+        """The library reads all of them, one of which alone would not matter."""
+        cell = (
+            '<table:table-cell office:value-type="string" table:number-columns-repeated="1000">'
+            "<text:p>x</text:p></table:table-cell>"
+        )
+        row = f'<table:table-row table:number-rows-repeated="200">{cell}</table:table-row>'
+        tables = "".join(f'<table:table table:name="S{n}">{row}</table:table>' for n in range(60))
+        page = zipped(open_document("spreadsheet", tables), URL, "")
+        assert page.warnings == (ONCE,)
+        assert page.markdown.count("| x |") == 60
+
+    def test_sheets_that_are_too_large_without_repeats_are_refused(self) -> None:
+        cell = '<table:table-cell office:value-type="string"><text:p>x</text:p></table:table-cell>'
+        rows = (
+            f"<table:table-row>{cell * 2_500}</table:table-row>" + f"<table:table-row>{cell}</table:table-row>" * 2_500
+        )
+        body = open_document("spreadsheet", f'<table:table table:name="S">{rows}</table:table>')
+        with pytest.raises(SearchFetchError) as caught:
+            zipped(body, URL, "")
+        assert caught.value.details["reason"] == "too_large"
 
     def test_empty_cells_at_the_end_of_a_sheet_do_not_count(self) -> None:
         """Programs repeat them up to the last column and row."""

@@ -507,30 +507,30 @@ def _address(row: int, column: int) -> str:
     return f"{letters}{row + 1}"
 
 
-MOST_SHEET_CELLS = 3_000_000
-"""The most cells that a sheet of OpenDocument may span, since the library keeps four copies of all."""
-ONCE = "Repeated cells were read once, since a sheet has very many."
+MOST_SHEET_CELLS, MOST_BOOK_CELLS = 4_000_000, 10_000_000
+"""The most cells that a sheet of OpenDocument, and all of them, may span: the library keeps several copies of all."""
+ONCE = "Repeated cells were read once, since there are very many."
 _REPEATS = re.compile(rb"""(table:number-(?:rows|columns)-repeated\s*=\s*)["'](\d{1,18})\d*["']""")
 _VALUE = re.compile(rb"office:|table:formula")
 
 
 def without_repeats(content: bytes) -> bytes | None:
-    """The content of an OpenDocument spreadsheet with each repeated cell once; None if no sheet spans too much.
+    """The content of an OpenDocument spreadsheet with each repeated cell once; None if its sheets are not too large.
 
     Raises:
-        SearchFetchError: a sheet is too large nevertheless.
+        SearchFetchError: they are too large nevertheless.
     """
-    if _most_cells(content) <= MOST_SHEET_CELLS:
+    if not _is_too_large(content):
         return None
     content = _REPEATS.sub(rb'\1"1"', content)
-    if _most_cells(content) > MOST_SHEET_CELLS:
+    if _is_too_large(content):
         raise too_large()
     return content
 
 
-def _most_cells(content: bytes) -> int:
-    """How many cells the largest sheet spans, without the empty ones at its end; a bit more rather than less."""
-    largest = 0
+def _is_too_large(content: bytes) -> bool:
+    """Whether the sheets span too many cells. Those that are empty at the end of a row or sheet do not count."""
+    spans = []
     for table in content.split(b"<table:table "):
         rows = width = empty = 0
         for row in table.split(b"<table:table-row")[1:]:
@@ -545,5 +545,5 @@ def _most_cells(content: bytes) -> int:
                 rows, empty = rows + empty, 0
                 repeated = sum(int(number) for _, number in _REPEATS.findall(cells))
                 width = max(width, cells.count(b"<table:") + repeated)
-        largest = max(largest, rows * width)
-    return largest
+        spans.append(rows * width)
+    return max(spans) > MOST_SHEET_CELLS or sum(spans) > MOST_BOOK_CELLS
