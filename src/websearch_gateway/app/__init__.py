@@ -307,7 +307,7 @@ class Gateway:
         )
 
     def _guarded(self) -> Deadline:
-        """A call of nobody, to whom no address was shown: a crawl that resumes what an agent began."""
+        """A call without a caller, to which no address was shown: a crawl that resumes what an agent began."""
         return self.reading.provenance.checking_redirects(UNLIMITED, "", Caller("crawl"))
 
     def _page_reading(self) -> PageReading:
