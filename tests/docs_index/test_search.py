@@ -212,12 +212,12 @@ async def test_the_section_with_the_words_of_the_query_in_its_heading_is_shown_f
 
 async def test_the_section_whose_heading_has_the_asked_words_in_a_row_is_shown(docs, ranker):
     id_ = await version(docs)
-    add = "## Adding a Column\n\nUse this command on a table:\n\n```\nALTER TABLE a ADD b text\n```"
-    other = "## Changing a Type\n\nAdd a conversion for a column of an existing table.\n\n```\nALTER TABLE a\n```"
-    both = page(f"{BASE}a.html", "Tables.", f"{other}\n\n{add}", title="Modifying", headings=("Modifying",))
+    other = "## Column and Filter\n\nEach stands in a list of its own, on the left."
+    asked = "## Filter a Column\n\nIt shows some rows only, on the right side."
+    both = page(f"{BASE}a.html", "Lists.", f"{other}\n\n{asked}", title="Lists", headings=("Lists",))
     await commit(docs, id_, both)
-    (found,) = await ranker.search("how do I add a column to an existing table", None, await docs.versions())
-    assert found.content.removeprefix("Tables.\n\n").startswith("## Adding a Column")
+    (found,) = await ranker.search("how do I filter a column", None, await docs.versions())
+    assert found.content.removeprefix("Lists.\n\n").startswith("## Filter a Column")
 
 
 async def test_the_section_with_a_name_of_the_query_in_its_heading_is_shown(docs, ranker):
