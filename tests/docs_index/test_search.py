@@ -250,7 +250,7 @@ async def test_the_short_end_of_a_page_without_room_for_the_text_before_it_stand
 
 async def test_a_section_that_nearly_fits_is_shown_from_its_beginning(docs, ranker):
     id_ = await version(docs)
-    start = "## Locks\n\nA lock keeps others out. " + "It is held for a while. " * 30
+    start = "## Locks\n\nA lock keeps others out. " + "It is held for a while. " * 44
     await commit(docs, id_, page(f"{BASE}a.html", f"{start}\n\nA deadlock of two processes ends by itself."))
     (found,) = await ranker.search("deadlock of two processes", None, await docs.versions(), max_tokens=300)
     assert found.content.startswith("## Locks")
