@@ -82,6 +82,14 @@ GENERATORS = {
         f'{NUMBERS}\n</pre></td><td class="code"><pre>{WHOLE}\n</pre></td></tr></tbody></table></code></pre></div></div>'),
     "yard": ("", '<table class="source_code"><tr><td><pre class="lines">\n' + NUMBERS + "</pre></td><td>"
         f'<pre class="code">{WHOLE}</pre></td></tr></table>'),
+    "asciidoctor, with callouts": ("python", '<div class="listingblock"><div class="content"><pre class="highlightjs '
+        'highlight"><code class="language-python hljs" data-lang="python">'
+        + "\n".join(f'{line} <i class="conum" data-value="{n}"></i><b>({n})</b>' if line else "" for n, line in enumerate(LINES))
+        + '</code></pre></div></div>'),
+    "asciidoctor, with callouts and without icons": ("", '<pre>' + "\n".join(f'{line} <b class="conum">(1)</b>' if line else ""
+        for line in LINES) + "</pre>"),
+    "retype": ("html", f'<doc-codeblock line-numbers highlight="2"><pre translate="no" class="language-markup"><code v-pre '
+        f'class="language-markup">{WHOLE}</code></pre></doc-codeblock>'),
     "a quote around code": ("", f"<blockquote><pre>{WHOLE}</pre></blockquote>"),
 }  # fmt: skip
 
@@ -104,6 +112,7 @@ def test_code_is_kept_byte_for_byte_with_its_language(name):
         '<h2>Use</h2><a class="sl-anchor-link" href="#use"><span class="sr-only">Section titled “Use”</span></a>',
         '<div class="tabs"><label>npm</label><label>pnpm</label><label>yarn</label><label>bun</label></div>',
         '<ul role="tablist" class="tabs"><li role="tab">npm</li><li role="tab">pnpm</li></ul>',
+        '<div class="ulist tablist"><ul><li id="_tabs_1_npm" class="tab"><p>npm</p></li><li class="tab"><p>pnpm</p></li></ul></div>',
         '<span class="theme-doc-version-badge badge">Version: 1.0</span>',
         '<div class="tocCollapsible_x theme-doc-toc-mobile"><button>On this page</button></div>',
         '<span class="method-click-advice">click to toggle source</span>',
@@ -113,6 +122,19 @@ def test_what_generators_add_is_left_out(markup):
     page = f"<html><body><main><h1>Eggs</h1><p>{TEXT}</p>{markup}<p>{TEXT}</p></main></body></html>"
     markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
     assert markdown.removeprefix("# Eggs\n\n").replace("## Use\n\n", "") == f"{TEXT}\n\n{TEXT}"
+
+
+def test_code_in_a_note_of_asciidoc_stays_code_and_code_of_one_line_in_a_cell_is_a_span():
+    note = (
+        '<div class="admonitionblock warning"><table><tr><td class="icon"><i class="fa icon-warning" title="Warning"></i></td>'
+        f'<td class="content"><div class="paragraph"><p>{TEXT}</p></div><div class="listingblock"><pre><code '
+        'class="language-bash">spam --once</code></pre></div></td></tr></table></div>'
+    )
+    cells = "<table><tr><th>Call</th><th>For</th></tr><tr><td><pre>spam | egg</pre></td><td>Eggs</td></tr></table>"
+    page = f"<main><h1>Eggs</h1><p>{TEXT}</p>{note}{cells}</main>"
+    markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
+    assert f"{TEXT}\n\n```bash\nspam --once\n```" in markdown
+    assert r"| `spam \| egg` | Eggs |" in markdown
 
 
 def test_the_definitions_of_rustdoc_have_their_ids_and_no_notes():

@@ -52,6 +52,7 @@ def test_documentation_is_recognised_by_its_address_or_generator(
     [
         ("JSDoc: Class: Table", "Class: Table", "Class: Table"),
         ("API - Heron", "API", "API"),
+        ("Guide :: Eggs Manual", "Guide", "Guide"),
         ("How to read: a table", "table", "How to read: a table"),
     ],
 )

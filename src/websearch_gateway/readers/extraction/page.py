@@ -165,7 +165,7 @@ def strip_shortcodes(root: Any) -> None:
             setattr(element, slot, shortcode.sub(" ", text))
 
 
-_SEPARATOR = re.compile(r"\s+[-–—|·•:»]\s+|\s*\|\s*")
+_SEPARATOR = re.compile(r"\s+(?:[-–—|·•:»]|::)\s+|\s*\|\s*")
 _MANUAL = re.compile(r"(?:.*\s)?(?:documentation|docs)(?:\s+v?\d[\w.]*)?", re.IGNORECASE)
 """The last part of a title that names the whole manual: `CMake 3.25.1 Documentation`."""
 _PERMALINK = " \t¶#§🔗\u200b\uf0c1"
@@ -293,6 +293,7 @@ _FURNITURE = re.compile(
 _TABLES = re.compile(r"(?:^|\s)(?:\S*highlighttable|lntable|rouge-table|linenotable|hljs-ln|listing_frame)(?:\s|$)")
 _PATTERNS = {"furniture": _FURNITURE, "table": _TABLES, "numbers": _NUMBERS}
 _NAMES = {"fragment": "lines", "tabs": "labels", "lang": "language", "src": "source"}
+_NAMES |= {"conum": "callout", "ulist tablist": "furniture"}  # of AsciiDoc: a number in code that a list below explains
 _NAMES |= {"tsd-tag": "flag", **dict.fromkeys(("tsd-breadcrumb", "page-menu"), "furniture")}  # of TypeDoc
 _NAMES |= dict.fromkeys(("book-header", "search-results-title"), "furniture")  # of GitBook and HonKit
 _UNSELECTABLE = re.compile(r"user-select:\s?none")
@@ -302,6 +303,7 @@ _ACTIONS = frozenset(
         *("run", "edit", "expand", "collapse", "wrap"),
     )
 )
+_NUMBERED = re.compile(r"(?:\(\d{1,3}\))?")
 _MOST_LABEL = 30
 """The most characters of a button or a line number; more is text."""
 
@@ -319,6 +321,8 @@ def strip_furniture(root: Any) -> None:
         elif kind == "table" and element.tag == "table":
             for part in element.iter("table", "thead", "tbody", "tr", "td", "th"):
                 part.tag = "div"
+        elif kind == "callout" and next(element.iterancestors("pre"), None) is not None:
+            _remove_callout(element)
         elif kind == "lines" and element.tag == "div":
             _as_code(element)
         elif kind == "flag":  # stands before a name, apart from it by its style alone
@@ -369,6 +373,19 @@ def _remove(element: Any) -> None:
         else:
             before.tail = (before.tail or "") + tail
     parent.remove(element)
+
+
+def _remove_callout(mark: Any) -> None:
+    """Remove `<b class="conum">(1)</b>` or `<i class="conum"></i><b>(1)</b>`, with the blanks before it."""
+    number = mark.getnext() if mark.tag == "i" else None
+    for element in (mark, number):
+        if element is not None and _NUMBERED.fullmatch("".join(element.itertext())):
+            parent, before = element.getparent(), element.getprevious()
+            if before is None:
+                parent.text = (parent.text or "").rstrip(" ")
+            else:
+                before.tail = (before.tail or "").rstrip(" ")
+            _remove(element)
 
 
 def _as_code(fragment: Any) -> None:

@@ -240,6 +240,8 @@ def is_data(element: Any) -> bool:
         return True
     rows = _rows(element)
     blocks = sum(1 for _ in element.iter("p", "pre", "h1", "h2", "h3", "h4", "article", "section", "blockquote"))
+    if len(rows) == 1 and any(not "".join(cell.itertext()).strip() for cell in rows[0]):  # a note beside its picture
+        return False
     return max(map(len, rows), default=0) >= 2 and blocks <= sum(map(len, rows))
 
 
@@ -262,6 +264,8 @@ def table(element: Any, base: str) -> str:
 
 def _cells(cell: Any, base: str) -> list[str]:
     """The text of a cell, and an empty one for each further column that it spans."""
+    for code in cell.iter("pre"):  # of one line; a fence needs three
+        code.tag = "code"
     text = re.sub(r"(?:\s*\n\s*|^)(?:[-*+] )?", " ", _marked_markdown(cell, base)).strip()
     span = cell.get("colspan", "1")
     columns = min(20, max(1, int(span))) if span.isascii() and span.isdigit() and len(span) < 4 else 1
@@ -373,7 +377,7 @@ def _language(pre: Any) -> str:
         found = _LANGUAGE.search(element.get("class", "")) or _LANGUAGE.search(element.get("data-lang", ""))
         name = found[1].lower() if found else element.get("data-lang", "") or element.get("data-language", "")
         if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:
-            return name.lower()
+            return "html" if name == "markup" else name.lower()  # so Prism calls it
     names = [name for element in (pre, *islice(pre, 1)) for name in str(element.get("class", "")).split()]
     return next((name for name in names if name in _BARE_LANGUAGES), "")
 
