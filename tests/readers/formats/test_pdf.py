@@ -84,19 +84,31 @@ def test_larger_fonts_make_headings_and_the_title() -> None:
 SEA = "".join(at(20, 150 - 12 * n, "Of tides and winds that rise and fall at the sea.") for n in range(4))
 
 
-@pytest.mark.parametrize(("below", "y"), [("Tides", 245), ("1 Tides", 252), ("2.1 Tides", 252)])
+@pytest.mark.parametrize(("below", "y"), [("of tides", 245), ("1 Tides", 252), ("2.1 Tides", 252), ("Tides", 252)])
 def test_a_title_does_not_join_the_heading_below_it(below: str, y: int) -> None:
-    """Both have one size: the space between them or the number of the section parts them."""
+    """Both have one size: the space between them, the number of the section or the room behind the title parts them."""
     page = pdf(drawn(at(20, 270, "Harbours", 16) + at(20, y, below, 16) + SEA), URL, "")
     assert page.title == "Harbours"
     assert f"# Harbours\n\n# {below}\n\nOf tides" in page.markdown
 
 
+def test_a_title_in_the_middle_does_not_join_the_heading_at_the_margin() -> None:
+    page = pdf(drawn(at(100, 270, "Harbours", 16) + at(20, 252, "on islands", 16) + SEA), URL, "")
+    assert "# Harbours\n\n# on islands\n\nOf tides" in page.markdown
+
+
 @pytest.mark.parametrize(
-    ("upper", "lower", "y"), [("Harbours of the far North", "and its seas", 243), ("Harbours and", "12 seas", 252)]
+    ("upper", "lower", "y"),
+    [
+        ("Harbours of the far North", "and its seas", 243),
+        ("Harbours and", "12 seas", 252),
+        ("Harbours of the", "North", 252),
+        ("Harbours:", "Tides", 252),
+        ("Harbours of the far and cold", "North", 252),
+    ],
 )
 def test_a_title_of_two_lines_is_one(upper: str, lower: str, y: int) -> None:
-    """Also with wide lines, or if the second begins with a number."""
+    """Also with wide lines, if the second begins with a number, or if the first cannot be the whole."""
     assert pdf(drawn(at(20, 270, upper, 16) + at(20, y, lower, 16) + SEA), URL, "").title == f"{upper} {lower}"
 
 

@@ -225,6 +225,8 @@ _WITHIN = re.compile(f"[{BROKEN}] ")
 _NUMBERED = re.compile(r"\d{1,3}[.)]\s")
 _SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?\s+([^\W\d_])")
 """The start of a heading with the number of its section."""
+_UNFINISHED = re.compile(r"(?:\b[^\W\dA-Z_]{1,4}|[^\w\s)\]”’»\"'?!])$")
+"""The end of a line that goes on: with a short word in small letters, such as `of`, or with a mark."""
 
 
 class Block(NamedTuple):
@@ -380,9 +382,8 @@ def _paragraphs(rows: Sequence[Sequence[Segment]], right: float, larger: float) 
             leading = HEADING_LEADING if ends else LEADING
             is_near = abs(above.size - first.size) <= 0.6 and above.y - first.y <= leading * first.size
             is_item = first.words != 1 and _LIST_MARK.fullmatch(first.text.partition(" ")[0])
-            section = _SECTION.match(first.text) if first.size >= larger else None
-            is_section = section and not section[1].islower()
-            if first.rows or not is_near or is_item or is_section:
+            is_heading = first.size >= larger and _is_another(paragraph[-1], row, is_full=not ends)
+            if first.rows or not is_near or is_item or is_heading:
                 yield _block(paragraph, items, right)
                 paragraph = []
         if first.rows:
@@ -392,6 +393,19 @@ def _paragraphs(rows: Sequence[Sequence[Segment]], right: float, larger: float) 
             paragraph.append(list(row))
     if paragraph:
         yield _block(paragraph, items, right)
+
+
+def _is_another(above: Sequence[Segment], line: Sequence[Segment], *, is_full: bool) -> bool:
+    """Whether a line in the font of headings begins another heading: it has a number, no edge or middle in common with
+    the line above, or that one had room for more and ends like a title."""
+    if section := _SECTION.match(line[0].text):
+        return not section[1].islower()
+    (left, right), (other_left, other_right) = ((one[0].x0, one[-1].x1) for one in (above, line))
+    slack = line[0].size / 2
+    if abs(left - other_left) > slack:
+        middle = abs(left + right - other_left - other_right) / 2
+        return not is_full and min(middle, abs(right - other_right)) > slack
+    return not is_full and line[0].text[0].isupper() and not _UNFINISHED.search(above[-1].text)
 
 
 def _is_full(line: Segment, following: Segment, right: float) -> bool:
