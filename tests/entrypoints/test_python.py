@@ -83,6 +83,40 @@ async def test_a_program_asks_finds_and_reads(settings: dict[str, Any]) -> None:
     assert caught.value.code == "VALIDATION"
 
 
+async def test_an_argument_of_another_type_is_refused_with_what_to_pass(settings: dict[str, Any]) -> None:
+    async with Gateway(**settings) as opened:
+        gateway: Any = opened
+        calls = {
+            "`query` must be text": gateway.search(5),
+            "`freshness_hours` must be a whole number or None": gateway.search("tides", freshness_hours=[1]),
+            "`include_answers` must be True or False": gateway.search("tides", include_answers="no"),
+            "`verify_citations` must be True or False or None": gateway.search("tides", verify_citations=1),
+            "`providers` must be a list of texts": gateway.web_search("tides", providers=(5,)),
+            "`freshness` must be one of day, week, month, year or None": gateway.news("tides", freshness=[1]),
+            "`page` must be a whole number": gateway.web_search("tides", page="1"),
+            "`use_cache` must be True or False": gateway.web_search("tides", use_cache="no"),
+            "`include_domains` must be a list of texts": gateway.web_search("tides", include_domains="a.example"),
+            "`queries` must be a list of texts": gateway.raw_search([5]),
+            "`language` must be text or None": gateway.raw_search("tides", language=5),
+            "`url` must be text": gateway.read(5),
+            "`refresh` must be True or False": gateway.read("https://a.example/", refresh=None),
+            "`queries` must be a list of texts.": gateway.passages("https://a.example/", [5]),
+            "`max_results` must be a whole number": gateway.passages("https://a.example/", "tides", max_results=True),
+            "`claim` must be text": gateway.check_claims([5]),
+            "`urls` must be a list of texts": gateway.check_claims([Claim("It is tall.", [5])]),  # type: ignore[arg-type]
+            "`claims` must be a list of texts and `Claim`s": gateway.check_claims("It is tall."),
+            "`limit` must be a whole number": gateway.search_docs("tides", limit="x"),
+            "`query` must be text or None": gateway.search_docs(5),
+            "`url` must be text or None": gateway.read_docs(url=5),
+        }
+        for demand, call in calls.items():
+            with pytest.raises(SearchError) as caught:
+                await call
+            assert (caught.value.code, demand in caught.value.message) == ("VALIDATION", True), caught.value
+        assert (await gateway.raw_search(["tides"], results_per_query=1)).queries
+        assert (await gateway.web_search("tides", providers=["serper"], num_results=1)).results
+
+
 async def test_outside_its_block_it_says_what_to_write() -> None:
     with pytest.raises(RuntimeError, match="async with"):
         await Gateway().search(QUESTION)

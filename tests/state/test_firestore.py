@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -97,6 +98,17 @@ async def test_a_value_that_no_document_holds_is_not_stored(firestore_state):
     await firestore_state.put("page/1", b"old")
     await firestore_state.put("page/1", os.urandom(1_000_000))
     assert await firestore_state.get("page/1") is None
+
+
+async def test_a_scan_unpacks_one_large_value_at_a_time(firestore_state):
+    for number in range(4):
+        await firestore_state.put(f"page/{number}", bytes(20_000_000))
+    tracemalloc.start()
+    sizes = [len(value) async for _, value in firestore_state.scan("page/")]
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert sizes == [20_000_000] * 4
+    assert most < 70_000_000  # its own buffers grow by doubling
 
 
 class TestCollections:

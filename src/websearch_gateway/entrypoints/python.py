@@ -9,12 +9,26 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypedDict, TypeVar, Unpack
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    Self,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.models import (
     DIRECT,
     Claim,
@@ -90,27 +104,30 @@ class Gateway:
         Raises:
             SearchError: `code`, `message` and `retry_after` say what is wrong and when to try again.
         """
-        return await self._gateway.search(SearchRequest(query, **options), DIRECT, progress)
+        return await self._gateway.search(_made(SearchRequest, query=query, **options), DIRECT, progress)
 
     async def check_claims(self, claims: Sequence[str | Claim], *, progress: Progress = no_progress) -> CheckedClaims:
         """Whether pages support each sentence: those of a `Claim`, else those that a search finds.
 
         Raises `SearchError`.
         """
-        asked = [Claim(one) if isinstance(one, str) else one for one in claims]
+        if not isinstance(claims, Collection) or isinstance(claims, str):
+            raise _invalid("claims", "a list of texts and `Claim`s")
+        asked = [_made(Claim, **(asdict(one) if isinstance(one, Claim) else {"claim": one})) for one in claims]
         return await self._gateway.check_claims(asked, DIRECT, progress)
 
     async def web_search(
         self, query: str, *, progress: Progress = no_progress, **options: Unpack[WebSearchOptions]
     ) -> WebSearchResponse:
         """Find pages and read them. Raises `SearchError`."""
-        return await self._gateway.web_search(WebSearchRequest(query, **options), DIRECT, progress)
+        return await self._gateway.web_search(_made(WebSearchRequest, query=query, **options), DIRECT, progress)
 
     async def news(
         self, query: str, *, progress: Progress = no_progress, **options: Unpack[WebSearchOptions]
     ) -> WebSearchResponse:
         """Find news and read them. Raises `SearchError`."""
-        return await self._gateway.web_search(WebSearchRequest(query, **options, topic="news"), DIRECT, progress)
+        request = _made(WebSearchRequest, query=query, **options, topic="news")
+        return await self._gateway.web_search(request, DIRECT, progress)
 
     async def raw_search(
         self,
@@ -120,18 +137,22 @@ class Gateway:
         **options: Unpack[RawSearchOptions],
     ) -> RawSearchResponse:
         """Results of one query or several, in Google's form, without pages. Raises `SearchError`."""
-        return await self._gateway.raw_search(RawSearchRequest(_tuple(queries), **options), DIRECT, progress)
+        return await self._gateway.raw_search(
+            _made(RawSearchRequest, queries=_listed(queries), **options), DIRECT, progress
+        )
 
     async def read(self, url: str, **options: Unpack[ReadOptions]) -> PageContent:
         """A window of a page's Markdown. Raises `SearchError` when the page cannot be read."""
-        return await self._gateway.reading.content(ContentRequest(url, **options), DIRECT)
+        return await self._gateway.reading.content(_made(ContentRequest, url=url, **options), DIRECT)
 
     async def passages(self, url: str, queries: str | Sequence[str], **options: Unpack[PassageOptions]) -> PagePassages:
         """The passages of a page that answer one question or several. Raises `SearchError`."""
-        return await self._gateway.reading.passages(PassagesRequest(url, _tuple(queries), **options), DIRECT)
+        request = _made(PassagesRequest, url=url, queries=_listed(queries), **options)
+        return await self._gateway.reading.passages(request, DIRECT)
 
     async def search_docs(self, query: str, **options: Unpack[DocsOptions]) -> DocsSearchResponse:
         """Sections of the documentation that is indexed on this machine; calls no upstream. Raises `SearchError`."""
+        _made(DocsOptions, query=query, **options)
         return await self._gateway.search_docs(query, **options)
 
     async def read_docs(
@@ -140,6 +161,7 @@ class Gateway:
         """A section that `search_docs` found, or an indexed page by its URL. Raises `SearchError`."""
         from websearch_gateway.docs_index.library import read_docs
 
+        _made(ReadDocsOptions, section_id=section_id, url=url, **options)
         return await read_docs(self._gateway.docs, section_id=section_id, url=url, **options)
 
     @property
@@ -149,8 +171,53 @@ class Gateway:
         return self._opened
 
 
-def _tuple(texts: str | Sequence[str]) -> tuple[str, ...]:
-    return (texts,) if isinstance(texts, str) else tuple(texts)
+def _listed(texts: str | Sequence[str]) -> Sequence[str]:
+    return (texts,) if isinstance(texts, str) else texts
+
+
+def _made(kind: Callable[..., T], **given: Any) -> T:
+    """An object of that kind with these fields, lists as tuples. A field that it does not declare is text, or None.
+
+    Raises:
+        SearchValidationError: a value has another type than the kind declares; the message says what to pass.
+    """
+    hints = get_type_hints(kind)
+    for name, value in given.items():
+        hint = hints.get(name, str | None)
+        if not _fits(value, hint):
+            raise _invalid(name, _demand(hint))
+        if get_origin(hint) is tuple:
+            given[name] = tuple(value)
+    return kind(**given)
+
+
+def _invalid(name: str, demand: str) -> SearchError:
+    from websearch_gateway.pipeline.guard import invalid
+
+    return invalid(name, demand, demand)
+
+
+def _fits(value: object, hint: Any) -> bool:
+    if get_origin(hint) is tuple:
+        if not isinstance(value, Collection) or isinstance(value, str | bytes | Mapping):
+            return False
+        return all(isinstance(one, str) for one in value)
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    if kinds := get_args(hint):
+        return any(_fits(value, one) for one in kinds)
+    return isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
+
+
+def _demand(hint: Any) -> str:
+    """What a value of this type is, in words."""
+    if get_origin(hint) is tuple:
+        return "a list of texts"
+    if get_origin(hint) is Literal:
+        return f"one of {', '.join(get_args(hint))}"
+    if kinds := get_args(hint):
+        return " or ".join(map(_demand, kinds))
+    return {str: "text", int: "a whole number", bool: "True or False"}.get(hint, "None")
 
 
 P = ParamSpec("P")

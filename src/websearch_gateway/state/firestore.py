@@ -15,7 +15,6 @@ counter is expired or missing, the first process to create a document for it rep
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import hashlib
 import math
@@ -101,7 +100,10 @@ class FirestoreState(RemoteState):
         start, end = bounds(prefix, after)
         pages = (functools.partial(self._page, kind) for kind in kinds)
         async for entry in merged([paged(functools.partial(self.run, page), start, end, "\0") for page in pages]):
-            yield entry
+            # One at a time: those of a page together may take a gigabyte.
+            value = await _unpacked(entry.value) if isinstance(entry, _Packed) else entry.value
+            if value is not None:
+                yield StateEntry(entry.key, value, entry.ttl, entry.counts)
 
     def _load(self) -> tuple[type[Exception], ...]:
         """API errors, missing credentials, broken connections."""
@@ -128,7 +130,9 @@ class FirestoreState(RemoteState):
 
     async def _get(self, key: str) -> bytes | None:
         record = await self._live(key)
-        return entry_of(key, record.held, math.inf).value if record else None
+        if record and record.packed:
+            return await _unpacked(record.value or b"")
+        return record.entry(0.0).value if record else None
 
     async def _put(self, key: str, value: bytes, expires: float) -> None:
         packed = LARGEST_VALUE < len(value) <= LARGEST_UNPACKED
@@ -160,10 +164,7 @@ class FirestoreState(RemoteState):
         query = query.where(filter=FieldFilter("key", "<", end)).order_by("key").limit(ROWS_PER_PAGE)
         found, now = await query.get(retry=None), self._clock()
         records = [(snapshot.get("key"), record_of(snapshot.to_dict())) for snapshot in found]
-        return [
-            (key, entry_of(key, record.held, record.expires - now) if record and record.expires > now else None)
-            for key, record in records
-        ]
+        return [(key, record.entry(now) if record and record.expires > now else None) for key, record in records]
 
     async def _live(self, key: str) -> Record | None:
         """The record of a key; None if expired. Checks the expiry, since Firestore deletes up to a day late."""
@@ -296,10 +297,14 @@ class Record:
         """Whether it is a counter."""
         return self.value is None
 
-    @property
-    def held(self) -> bytes | int:
-        """The value, or the count."""
-        return self.count if self.value is None else self.value
+    def entry(self, now: float) -> StateEntry:
+        """The entry at `now` (seconds since the epoch)."""
+        entry = entry_of(self.key, self.count if self.value is None else self.value, self.expires - now)
+        return _Packed(entry.key, entry.value, entry.ttl) if self.packed else entry
+
+
+class _Packed(StateEntry):
+    """An entry whose value is still compressed."""
 
 
 def kind_of(key: str) -> str:
@@ -348,14 +353,18 @@ def record_of(fields: Mapping[str, Any] | None) -> Record | None:
             "incarnation": int(incarnation),
         }:
             end = expires.timestamp() if expires else math.inf
-            with contextlib.suppress(zlib.error):
-                if value and fields and fields.get("packed"):
-                    unpacker = zlib.decompressobj()
-                    value = unpacker.decompress(value, LARGEST_UNPACKED + 1)
-                    if not unpacker.eof:
-                        return None
-                return Record(key, value, count, end, incarnation)
+            return Record(key, value, count, end, incarnation, bool(value and fields and fields.get("packed")))
     return None
+
+
+async def _unpacked(value: bytes) -> bytes | None:
+    """A compressed value as it was; None if it is damaged or too large. In a thread, since it may be large."""
+    unpacker = zlib.decompressobj()
+    try:
+        unpacked = await asyncio.to_thread(unpacker.decompress, value, LARGEST_UNPACKED + 1)
+    except zlib.error:
+        return None
+    return unpacked if unpacker.eof else None
 
 
 @functools.cache
