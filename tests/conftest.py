@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import logging
 import os
+import socket
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -136,6 +138,19 @@ def running_workers() -> Iterator[SharedWorkers]:
 def workers(running_workers: SharedWorkers) -> SharedWorkers:
     """Worker processes, which start with the first long text and serve all tests of this process."""
     return running_workers
+
+
+@pytest.fixture
+def deaf_port() -> Iterator[int]:
+    """A port of this machine where connecting takes for ever: its queue is full."""
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(4):
+            client = stack.enter_context(socket.socket())
+            client.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                client.connect(server.getsockname())
+        yield server.getsockname()[1]
 
 
 @pytest.fixture

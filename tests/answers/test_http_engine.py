@@ -17,7 +17,7 @@ from websearch_gateway.answers.anthropic import Anthropic
 from websearch_gateway.answers.common import Billed, EngineApi
 from websearch_gateway.answers.gemini import Gemini
 from websearch_gateway.answers.http_engine import MAX_TURNS, HttpEngine
-from websearch_gateway.answers.openai import OpenAI
+from websearch_gateway.answers.openai import OpenAI, OpenAISdk
 from websearch_gateway.answers.perplexity import Perplexity
 from websearch_gateway.errors import (
     NotAsked,
@@ -346,3 +346,17 @@ async def test_a_cancelled_request_is_booked_at_the_usual_price_of_its_own_model
     await asyncio.gather(task, return_exceptions=True)
     asked.models = [second]
     assert call.bill.usd == pytest.approx(asked.likely_usd)
+
+
+@pytest.mark.parametrize("api", [type(api) for api, _ in APIS], ids=lambda api: api.name)
+async def test_a_request_that_is_cancelled_while_it_connects_costs_nothing(
+    api: type[EngineApi], deaf_port: int
+) -> None:
+    url, call = f"http://127.0.0.1:{deaf_port}", asking()
+    async with create_client() as client:
+        sdk = OpenAISdk(client, SecretStr(KEY), url) if api.name == "openai" else None
+        asked = HttpEngine(api(SecretStr(KEY), url), [api.known_models[-1].name], client, Retry(), sdk=sdk)
+        await asked.warm_up()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asked.ask(call), 0.1)
+    assert call.bill.usd == 0.0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -423,3 +424,15 @@ async def test_the_vendors_retry_after_overrides_the_wait_that_the_provider_assu
     with pytest.raises(SearchProviderError) as raised:
         await searcher.ask(Call.of(QUERY, soon()))
     assert raised.value.retry_after == 120
+
+
+async def test_a_search_that_ends_before_its_request_is_sent_costs_nothing(deaf_port: int) -> None:
+    """Whoever is cancelled, or runs out of time, while it connects has asked nobody."""
+    async with create_client() as client:
+        searcher = HttpSearcher(Serper(KEY, f"http://127.0.0.1:{deaf_port}"), client, ())
+        cancelled, late = Call.of(QUERY, soon()), Call.of(QUERY, Deadline.after(0.1))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(searcher.ask(cancelled), 0.1)
+        with pytest.raises(SearchTimeoutError):
+            await searcher.ask(late)
+    assert (cancelled.bill.usd, late.bill.usd) == (0.0, 0.0)

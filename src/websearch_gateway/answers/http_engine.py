@@ -34,11 +34,12 @@ from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,
     SearchProviderParseError,
+    SearchTimeoutError,
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, AppliedFilters, Call, Deadline, HttpRequest, SearchQuery, TokenUsage
 from websearch_gateway.net.bodies import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
-from websearch_gateway.net.client import Reply, send
+from websearch_gateway.net.client import Reply, on_sending, send
 from websearch_gateway.net.requests import (
     PASSING_STATUSES,
     Retry,
@@ -187,16 +188,20 @@ class HttpEngine:
         asked: HttpRequest | None = request
         earlier = len(replies)
         paid = self._usd(model, (await in_own_thread(self._billed, replies))[0]) if replies else 0.0
-        call.bill.expect(self._usd(model, self.api.limits.usual))  # if this attempt is cancelled, it is billed too
+        # If this attempt is cancelled once it is sent, it is billed too.
+        sending = partial(call.bill.expect, self._usd(model, self.api.limits.usual))
         try:
             while asked is not None and len(replies) - earlier < MAX_TURNS:
-                replies.append(await self._exchange(asked, call))
+                with on_sending(sending):
+                    replies.append(await self._exchange(asked, call))
                 asked = await in_own_thread(self.api.next_turn, asked, replies[-1])
             parse, vendor = without_key(self.api).parse, self.api.vendor
             answer = await self.parser.read(Answer, parse, *replies[earlier:], vendor=vendor, deadline=call)
-        except SearchError:  # a request that was sent is billed, usable or not
+        except SearchError as error:  # a request that was sent is billed, usable or not
             billed, _ = await in_own_thread(self._billed, replies)
             call.bill.book(self._usd(model, billed) - paid)
+            if not isinstance(error, SearchTimeoutError):  # which may be billed later
+                call.bill.expect(0.0)
             raise
         billed, notes = await in_own_thread(self._billed, replies)
         call.bill.book(self._usd(model, billed) - paid)

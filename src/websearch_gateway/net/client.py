@@ -9,7 +9,9 @@ import http.cookiejar
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -73,21 +75,45 @@ def create_client(
         cookies=http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[])),
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
         trust_env=False,
-        transport=transport or _RoutedTransport(outbound),
+        transport=_RoutedTransport(outbound, transport),
     )
 
 
-class _RoutedTransport(httpx2.AsyncBaseTransport):
-    """Sends each request directly or through its proxy."""
+_SENDING: ContextVar[Callable[[], None] | None] = ContextVar("sending", default=None)
 
-    def __init__(self, outbound: Outbound) -> None:
-        self._outbound = outbound
+
+@contextmanager
+def on_sending(act: Callable[[], None]) -> Iterator[None]:
+    """Call `act` when a request of this block is about to be written to its connection: before, it costs nothing."""
+    token = _SENDING.set(act)
+    try:
+        yield
+    finally:
+        _SENDING.reset(token)
+
+
+class _RoutedTransport(httpx2.AsyncBaseTransport):
+    """Sends each request directly or through its proxy, or over the transport `only` if that is given."""
+
+    def __init__(self, outbound: Outbound, only: httpx2.AsyncBaseTransport | None) -> None:
+        self._outbound, self._only = outbound, only
         self._verify = outbound.ssl_context()
         self._transports: dict[str | None, httpx2.AsyncHTTPTransport] = {}
         if outbound.proxy is not None:
             http_proxy(outbound.proxy)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if act := _SENDING.get():
+
+            async def trace(event: str, _: object) -> None:
+                if event.endswith(".send_request_headers.started"):
+                    act()
+
+            request.extensions = {**request.extensions, "trace": trace}
+        if self._only:
+            if act:
+                act()
+            return await self._only.handle_async_request(request)
         url = request.url
         proxy = self._outbound.proxy_for(url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme, 0))
         if proxy not in self._transports:
@@ -97,7 +123,7 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
         return await self._transports[proxy].handle_async_request(request)
 
     async def aclose(self) -> None:
-        for transport in self._transports.values():
+        for transport in (*self._transports.values(), *([self._only] if self._only else [])):
             await transport.aclose()
 
 
@@ -227,12 +253,19 @@ class HttpSearcher:
 
     async def _exchange(self, request: HttpRequest, call: Call) -> bytes:
         """The body of a good reply. A request counts as billed once sent, unless the vendor reports a failure."""
-        call.bill.book(self.price_usd)
+        billed = 0.0
+
+        def bill() -> None:
+            nonlocal billed
+            billed += self.price_usd
+            call.bill.book(self.price_usd)
+
         call.bill.note_request()
         note_host(request.url)
         try:
             within = call.within(self.timeout_seconds)
-            reply = await send(self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES)
+            with on_sending(bill):
+                reply = await send(self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES)
             note_status(reply.status)
             if self.on_headers is not None:
                 self.on_headers(reply.headers)
@@ -241,7 +274,7 @@ class HttpSearcher:
         except SearchTimeoutError:
             raise  # the vendor may have answered too late and still bill it
         except SearchError:
-            call.bill.book(-self.price_usd)
+            call.bill.book(-billed)
             raise
         return reply.body
 
