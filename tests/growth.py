@@ -1,6 +1,6 @@
 """How the work of a function grows with its text.
 
-A function reads a text and one eight times as long. Its work is counted: the lines of Python that it runs are the
+A function reads a text and one four times as long. Its work is counted: the lines of Python that it runs are the
 same on every machine. What a single call into C does (a pattern, `in`, a parser) can't be counted, so its CPU time is
 compared too, by a limit that noise does not reach.
 """
@@ -19,11 +19,11 @@ from typing import Any
 Text = str | Callable[[int], str]
 """A function that makes a text of about so many characters, or a string to repeat."""
 
-LONGER = 8
-MOST_WORK = 16.0
-"""Linear work grows by 8, `n log n` by 10, quadratic work by 64."""
-MOST_TIME = 30.0
-"""The time of linear work grows by 8 to 14, as large objects miss the caches; that of quadratic work by 64."""
+LONGER = 4
+MOST_WORK = 8.0
+"""Linear work grows by 4, `n log n` by 5, quadratic work by 16."""
+MOST_TIME = 10.0
+"""The time of linear work grows by 4 to 6, as large objects miss the caches; that of quadratic work by 16."""
 COUNTED = (500, 4_200, 16_000)
 TIMED = (4_200, 16_000)
 """Characters of the shorter text, some more than a limit that many functions have. The next number decides when one
@@ -87,7 +87,7 @@ def _growth(
         many = measure(long)
         if many < negligible:
             growth = 1.0  # what a shorter text showed was noise
-            if many == before:  # a text eight times as long runs the same lines: all work is in single calls
+            if many == before:  # a text four times as long runs the same lines: all work is in single calls
                 break
             before = many
             continue
