@@ -26,7 +26,9 @@ from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.memory import MemoryState
 
-hypothesis_settings.load_profile("ci")  # the same examples in each run, without time limits
+# Without time limits, and the same examples in each run: what forty do not find in the first, none finds later.
+hypothesis_settings.register_profile("tests", hypothesis_settings.get_profile("ci"), max_examples=40)
+hypothesis_settings.load_profile("tests")
 
 SLOW = (
     "functions",

@@ -190,7 +190,7 @@ WORDS = st.sampled_from(_WORDS.split())
 
 
 @given(st.lists(WORDS, max_size=9), st.lists(WORDS, max_size=9))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150)
 @example(["a"], ["-"])
 def test_the_comparison_is_symmetric(a: list[str], b: list[str]) -> None:
     assert same(" ".join(a), " ".join(b)) == same(" ".join(b), " ".join(a))
@@ -215,7 +215,7 @@ _TOKENS = (
 
 
 @given(st.lists(st.sampled_from(sorted(_TOKENS.split())) | st.text(max_size=8), max_size=40), st.sampled_from(" ,"))
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_any_text_can_be_read(tokens: list[str], between: str) -> None:
     wording = Wording.of(between.join(tokens))
     assert wording.is_same(wording) == bool(wording.words)

@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
@@ -64,7 +64,6 @@ def test_vectors_have_unit_length_and_the_promised_dimensions() -> None:
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
 
 
-@settings(deadline=None)  # the first example loads the model
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=6))
 def test_a_vector_does_not_depend_on_its_batch(texts: list[str]) -> None:
     together = EMBEDDER.encode(texts)
@@ -72,7 +71,6 @@ def test_a_vector_does_not_depend_on_its_batch(texts: list[str]) -> None:
     np.testing.assert_array_equal(together, alone)
 
 
-@settings(deadline=None)  # the first example loads the model
 @given(st.text(max_size=60))
 def test_every_text_has_a_unit_vector_or_the_zero_vector(text: str) -> None:
     length = float(np.linalg.norm(EMBEDDER.encode([text])[0]))

@@ -131,13 +131,13 @@ def test_links_that_exceed_the_room_are_dropped_with_a_warning() -> None:
 
 
 @given(st.lists(TEXTS, max_size=50))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 def test_any_pages_fit(pages: list[str]) -> None:
     assert fits(fit_web(web(*pages), TOKENS))
 
 
 @given(TEXTS, st.integers(0, 5_000))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 def test_cut_windows_joined_are_the_page(text: str, offset: int) -> None:
     content = PageContent(url="https://a.example/", page_content=text[offset:], title="T", total_chars=len(text))
     pieces, at = [], offset
@@ -159,7 +159,7 @@ def test_a_cut_window_says_where_to_read_on() -> None:
 
 
 @given(st.lists(st.lists(TEXTS, max_size=8), min_size=1, max_size=20))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 def test_the_best_passage_of_each_query_comes_first(texts: list[list[str]]) -> None:
     found = PagePassages(
         queries=tuple(
@@ -209,7 +209,7 @@ def test_raw_replies_with_a_huge_frame_keep_their_items() -> None:
 
 
 @given(TEXTS, st.integers(0, 50))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 def test_a_cut_answer_keeps_the_citations_of_its_remaining_text(text: str, count: int) -> None:
     ends = [len(text) * number // max(1, count) for number in range(1, count + 1)]
     citations = tuple(Citation(url="https://a.example/" + "a" * 100, start_index=0, end_index=end) for end in ends)
@@ -250,7 +250,7 @@ def found(sizes: list[int]) -> DocsSearchResponse:
 
 
 @given(SIZES)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20)
 def test_any_sections_fit_and_a_warning_names_the_missing_ones(sizes: list[int]) -> None:
     whole = found(sizes)
     fitted = fit_docs(whole, TOKENS)
@@ -286,7 +286,7 @@ def test_the_first_sites_are_listed(count: int, told: int) -> None:
 
 
 @given(st.lists(st.integers(0, 100), max_size=100))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 def test_any_status_fits(counts: list[int]) -> None:
     failure = DocsFailure(url=URL, reason="FETCH")
     whole = DocsStatus(sites=tuple(DocsSiteStatus(name="n", failures=(failure,) * count) for count in counts))

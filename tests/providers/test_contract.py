@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.errors import SearchProviderParseError
@@ -218,7 +218,6 @@ NAMES = (
 ROWS = st.lists(st.dictionaries(st.sampled_from(NAMES.split()), JSON) | JSON, max_size=4)
 
 
-@settings(deadline=None)
 @given(ROWS)
 def test_no_row_can_break_a_provider(rows: list[Any]) -> None:
     for path in REPLIES.glob("*.json"):

@@ -194,7 +194,7 @@ class TestScan:
         await state.put("k/000", b"w")
         assert await state.get("k/000") == b"w"
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(present=st.sets(keys, max_size=12), prefix=keys)
     async def test_a_scan_gives_the_same_as_a_filter_and_sort_in_python(self, state, present, prefix):
         async for key, _ in state.scan(""):

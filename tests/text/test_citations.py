@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import too_much
 from websearch_gateway.models import Span
 from websearch_gateway.text.citations import (
     MAX_CHARS,
@@ -149,9 +150,14 @@ def test_spans_are_grouped_by_page_in_text_order() -> None:
 
 def test_many_links_and_many_spans_do_not_take_quadratic_time() -> None:
     """Each span looked at each link, and read the text between them, which took minutes."""
-    count = 2_000
-    text = "".join(f"[a](https://a{n}.example/) " for n in range(count)) + f"[b]({B}) " * count
-    spans = [Span(url, "", 0, len(text)) for n in range(count) for url in (B, f"https://a{n}.example/")]
+
+    def linked(count: int) -> tuple[str, list[Span]]:
+        text = "".join(f"[a](https://a{n}.example/) " for n in range(count)) + f"[b]({B}) " * count
+        return text, [Span(url, "", 0, len(text)) for n in range(count) for url in (B, f"https://a{n}.example/")]
+
+    assert too_much(lambda text: repair(*linked(len(text))), "a", (100,), (400,)) is None
+    count = 100
+    text, spans = linked(count)
     placed = repair(text, spans)
     assert text[placed[0].start : placed[0].end] == f"[b]({B})"
     assert {text[span.start : span.end] for span in placed[1::2]} == {

@@ -8,7 +8,7 @@ import cssselect2
 import lxml.html
 import pytest
 import tinycss2
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
@@ -127,14 +127,12 @@ def test_the_rules_of_a_page_choose_what_the_oracle_chooses(rules: list[tuple[st
     assert any(colours)
 
 
-@settings(deadline=None)
 @given(tree=TREES, rules=RULES)
 def test_any_rules_choose_what_the_oracle_chooses(tree: str, rules: list[tuple[str, str]]) -> None:
     root = lxml.html.fragment_fromstring(tree)
     assert chosen(root, sheet(rules)) == expected(root, sheet(rules))
 
 
-@settings(deadline=None)
 @given(tree=TREES, rules=RULES)
 def test_text_is_hidden_by_its_own_rules_or_those_of_its_nearest_ancestor(
     tree: str, rules: list[tuple[str, str]]
