@@ -223,7 +223,7 @@ class Doctor:
     browser_lacks: Callable[[], str | None]
     ledger: Ledger
     today: Callable[[], date] = lambda: datetime.now(UTC).date()
-    advice: str = ""
+    advice: Callable[[], str] = str
     unfinished: Mapping[str, str] = field(default_factory=dict)
     reranker: Reranker | None = None
 
@@ -244,10 +244,10 @@ class Doctor:
 
     def _keys(self, providers: Sequence[Check]) -> Iterator[Check]:
         """A hint while the providers without a key answer, else a warning."""
-        if self.advice:
+        if remedy := self.advice():
             finding = "no search provider has a key; DuckDuckGo often refuses, and Wikipedia is only an encyclopaedia"
             works = any(check.status == "ok" for check in providers)
-            yield Check(name="keys", status="off" if works else "warn", finding=finding, remedy=self.advice)
+            yield Check(name="keys", status="off" if works else "warn", finding=finding, remedy=remedy)
 
     async def _provider(self, searcher: Searcher) -> Check:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -188,6 +189,28 @@ class TestClearing:
             await other.fill(TIDES)
         await process.care.clear()
         await process.care.clear(older_than_hours=1)
+        clock.now += CHECK_SECONDS
+        assert not await other.knows(TIDES)
+
+    async def test_two_that_clear_at_the_same_moment_clear_what_the_later_one_does(
+        self, process: Process, other: Process, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as outage:
+            outage.setattr(other.answers, "_state", Unreachable())
+            await other.fill(TIDES)
+        put, later = process.care.state.put, asyncio.Event()
+
+        async def put_late(key: str, value: bytes, ttl: float | None = None) -> None:
+            if key.startswith(CLEARED) and float(value) < clock.now:
+                await later.wait()
+            await put(key, value, ttl)
+
+        monkeypatch.setattr(process.care.state, "put", put_late)
+        clearing = asyncio.create_task(process.care.clear(older_than_hours=1))
+        await asyncio.sleep(0)
+        await process.care.clear()
+        later.set()
+        await clearing
         clock.now += CHECK_SECONDS
         assert not await other.knows(TIDES)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,18 @@ async def test_global_rate_limit_is_counted_once_for_the_process_without_a_state
             await tool.recall.rate_limits.admit(Caller("somebody"))
     await gateway.pipeline.recall.cached_limits.admit(Caller("somebody"))
     await gateway.close()
+
+
+def test_a_gateway_without_a_key_imports_no_provider_that_it_does_not_ask(tmp_path: Path) -> None:
+    program = f"""
+import asyncio, sys
+from websearch_gateway.app import Gateway
+from websearch_gateway.settings import Settings
+asyncio.run(Gateway(Settings(data_dir={str(tmp_path)!r}, openai_api_key="k")).close())
+print(*sorted(name.rpartition(".")[2] for name in sys.modules if name.startswith("websearch_gateway.providers.")))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "duckduckgo wikipedia\n"
 
 
 async def test_a_worker_is_ready_without_the_settings_and_the_event_loop() -> None:

@@ -83,13 +83,13 @@ T = TypeVar("T")
 class Upstreams:
     """The bare providers, which `doctor` examines, and the selection among the guarded ones.
 
-    `advice` says which keys to set; empty if a provider has a key. `unfinished` maps each engine and provider of whose
+    `advice` tells which keys to set, unless a provider has one. `unfinished` maps each engine and provider of whose
     required settings only some are set to what is missing.
     """
 
     providers: Sequence[HttpSearcher]
     selection: ProviderSelection
-    advice: str
+    advice: Callable[[], str]
     unfinished: Mapping[str, str]
 
 
@@ -115,7 +115,7 @@ def open_upstreams(
     bare = [HttpSearcher(provider, client, (retry,), timeout, settings.prices, parser=parser) for provider in providers]
     searchers = [_layered(settings, searcher, health, ledger) for searcher in bare]
     order: Order = by_weight(settings.provider_weights) if settings.provider_weights else tuple
-    hedging, advised = Hedging(health), advice(settings)
+    hedging, advised = Hedging(health), partial(advice, settings)  # it imports every provider
     selection = ProviderSelection(
         pool=FallbackSearcher(searchers, order=order, hedging=hedging, advice=advised),
         searchers={searcher.name: searcher for searcher in searchers},

@@ -491,20 +491,22 @@ async def mark_cleared(state: State, before: float, questions: Collection[str] |
         StateUnavailable: the state failed.
     """
     for name in (_EVERYTHING,) if questions is None else questions:
-        key = f"{CLEARED}{name}"
-        if before > _moment(await state.get(key)):
-            await state.put(key, repr(before).encode(), _MARK_SECONDS)
+        prefix = f"{CLEARED}{name}/"
+        # A key of its own, since another process may clear at this moment too: the later mark counts.
+        await state.put(f"{prefix}{before!r}", repr(before).encode(), _MARK_SECONDS)
+        for key in [key async for key, mark in state.scan(prefix) if _moment(mark) < before]:
+            await state.delete(key)
 
 
 async def _is_cleared(state: State, entry: _Entry[Any]) -> bool:
-    marks = [_moment(await state.get(f"{CLEARED}{name}")) for name in (_EVERYTHING, entry.question)]
-    return entry.stored <= max(marks)
+    prefixes = [f"{CLEARED}{name}/" for name in (_EVERYTHING, entry.question)]
+    return any([entry.stored <= _moment(mark) for prefix in prefixes async for _, mark in state.scan(prefix)])
 
 
-def _moment(stored: bytes | None) -> float:
-    """The moment of a mark; long ago if there is none."""
+def _moment(mark: bytes) -> float:
+    """The moment of a mark; long ago if it is unreadable."""
     try:
-        return float(stored or "-inf")
+        return float(mark)
     except ValueError:
         return -math.inf
 

@@ -50,7 +50,7 @@ class FallbackSearcher:
     name: str = "chain"
     order: Order = tuple
     hedging: Hedging | None = None
-    advice: str = ""
+    advice: Callable[[], str] = str
 
     async def ask(self, call: Call) -> SearchResults:
         """The winning answer; its warnings name the searchers that failed or were too slow.
@@ -74,7 +74,7 @@ class FallbackSearcher:
         async with FirstSuccess[SearchResults](found=lambda results: bool(results.hits)) as race:
             winner = await self._run(race, call)
             if winner is None:
-                raise race.exhausted(self.advice)
+                raise race.exhausted(self.advice())
             return _answer(race, winner)
 
     async def _run(self, race: FirstSuccess[SearchResults], call: Call) -> Trial[SearchResults] | None:
