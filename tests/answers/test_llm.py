@@ -29,7 +29,7 @@ async def ask(gateway: Open, request: SearchRequest = TOWER, **settings: object)
 async def test_the_model_writes_and_every_sentence_has_its_page(gateway: Open, sandbox: Sandbox) -> None:
     response = await ask(gateway)
     assert (response.provider, response.model) == ("sandbox-model-over-serper", "sandbox-model")
-    assert "330 metres" in response.text
+    assert response.text.startswith("The Eiffel Tower in Paris is 330 metres tall"), "what is asked comes first"
     assert response.fallback is None
     for citation in response.citations:
         for span in citation.spans:

@@ -87,6 +87,14 @@ async def test_other_domains_hold_nothing(client: openai.AsyncOpenAI) -> None:
     assert "couldn't find" in response.output_text
 
 
+async def test_a_form_costs_the_citations(client: openai.AsyncOpenAI) -> None:
+    """openai-agents-python#2051: with json_schema the annotations are empty, and raw markers stand in the text."""
+    form = {"type": "json_schema", "name": "answer", "schema": {"type": "object"}}
+    response = await client.responses.create(**SEARCH, text={"format": form})
+    assert _note_and_slice(response) == []
+    assert "\ue200cite\ue202turn0search0\ue201" in response.output_text
+
+
 @pytest.mark.parametrize("effort", ["low", "medium"])
 async def test_six_hundred_tokens_are_eaten_by_reasoning(client: openai.AsyncOpenAI, effort: str) -> None:
     asked = {**SEARCH, "max_output_tokens": 600, "reasoning": {"effort": effort}}

@@ -269,3 +269,9 @@ async def test_a_searxng_answers_with_a_page_unless_json_is_asked_for(http: http
     page = await http.get("/searxng/search", params={"q": "bread"})
     assert page.headers["content-type"].startswith("text/html")
     assert "sourdough-bread" in page.text
+
+
+async def test_linkup_answers_with_its_sources(http: httpx2.AsyncClient) -> None:
+    reply = (await ask(http, "linkup", **LINKUP | {"outputType": "sourcedAnswer"})).json()
+    assert reply["answer"]
+    assert {"name", "url", "snippet"} == reply["sources"][0].keys()

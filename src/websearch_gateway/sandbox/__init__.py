@@ -55,7 +55,7 @@ TRANSPORT_KINDS = frozenset({"status", "delay", "hang", "reset", "garbage", "bot
 OWN_KINDS = {
     "pages": "huge gzip_bomb redirect_private redirect_loop wrong_length odd_charset",
     "openai": "failed incomplete refusal no_search empty_annotations raw_markers shifted_spans utf16_spans",
-    "anthropic": "no_search refusal pause_turn",
+    "anthropic": "no_search search_failed refusal pause_turn",
     "gemini": "no_search refusal",
     "perplexity": "no_search failed",
     "llm": "own_words other_language thinks_aloud breaks_off old_marks made_up_sources made_up_quotes wrong_numbers "

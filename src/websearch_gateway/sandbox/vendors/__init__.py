@@ -117,10 +117,13 @@ def within_sites(request: Request, query: str) -> tuple[str, bool]:
 
 
 def within_domains(request: Request, include: object, exclude: object) -> bool:
-    """Whether lists of domains allow the host of this sandbox: the name that the client used."""
-    host = request.url.hostname or ""
-    wanted, unwanted = (names if isinstance(names, list) else [] for names in (include, exclude))
-    return host not in unwanted and (not wanted or host in wanted)
+    """Whether lists of domains, each with those below it, allow the host that the client has for this sandbox."""
+    host = f".{request.url.hostname or ''}"
+    wanted, unwanted = (
+        any(host.endswith(f".{name}") for name in names) if isinstance(names, list) and names else None
+        for names in (include, exclude)
+    )
+    return wanted is not False and not unwanted
 
 
 def bearer(request: Request) -> str:
@@ -217,9 +220,9 @@ class Found:
     claim: str | None
 
 
-def research(request: Request, question: str, region: str | None = None) -> list[Found]:
+def research(request: Request, question: str, region: str | None = None, *, within: bool = True) -> list[Found]:
     """The pages for a question, best first."""
-    matches = found(request, question, region=region)[:_MOST_FOUND]
+    matches = found(request, question, within=within, region=region)[:_MOST_FOUND]
     pages = []
     for place, match in enumerate(matches):
         cited = place < _MOST_CITED and match.score >= matches[0].score * _CLOSE_TO_BEST

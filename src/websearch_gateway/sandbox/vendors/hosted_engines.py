@@ -20,9 +20,15 @@ from websearch_gateway.sandbox.vendors import (
     long_date,
     origin,
     research,
+    within_domains,
 )
 
-_CLAUDES = {"claude-haiku-5-5": None, "claude-haiku-4-5": None, "claude-sonnet-4-5": "2026-11-30T00:00:00Z"}
+_CLAUDES = {
+    "claude-haiku-5-5": None,
+    "claude-sonnet-5-5": None,
+    "claude-haiku-4-5": None,
+    "claude-sonnet-4-5": "2026-11-30T00:00:00Z",
+}
 _TOOLS = ("web_search_20250305", "web_search_20260209", "web_search_20260318")
 _TYPES = {
     400: "invalid_request_error",
@@ -56,15 +62,24 @@ def _search_tool(body: dict[str, Any]) -> dict[str, Any] | None:
     """The search tool of the request; refuses the same requests as the API."""
     if body.get("model") not in _CLAUDES:
         raise _anthropic_refusal(404)
-    tool = next((tool for tool in body.get("tools", []) if tool.get("name") == "web_search"), None)
-    given = tool or {"type": _TOOLS[0]}
+    tools, turns = body.get("tools") or [], body.get("messages") or [{}]
+    tool = next((one for one in tools if str(one.get("type")).startswith("web_search")), None)
+    given, is_new, last = tool or {}, body["model"].endswith("5-5"), turns[-1].get("content")
+    place = given.get("user_location") or {"type": "approximate"}
     for is_wrong, message in (
         (not isinstance(body.get("max_tokens"), int), "max_tokens: Field required"),
+        (turns[0].get("role") != "user", 'messages: first message must use the "user" role'),
         (
-            body["model"].endswith("5-5") and {"temperature", "top_p", "top_k"} & body.keys(),
+            is_new and {"temperature", "top_p", "top_k"} & body.keys(),
             "temperature: may only be set to 1 for this model",
         ),
-        (given.get("type") not in _TOOLS, "tools.0: unknown type"),
+        (is_new and (body.get("thinking") or {}).get("type") == "enabled", "thinking.type: use adaptive"),
+        (
+            is_new and turns[-1].get("role") == "assistant" and not _is_paused(last),
+            "This model does not support assistant message prefill.",
+        ),
+        (tool and (given["type"] not in _TOOLS or given.get("name") != "web_search"), "tools.0: unknown type or name"),
+        (place.get("type") != "approximate", "tools.0.user_location.type: Input should be 'approximate'"),
         (
             given.get("allowed_domains") and given.get("blocked_domains"),
             "tools.0: only one of allowed_domains and blocked_domains can be set",
@@ -73,6 +88,11 @@ def _search_tool(body: dict[str, Any]) -> dict[str, Any] | None:
         if is_wrong:
             raise _anthropic_refusal(400, message)
     return tool
+
+
+def _is_paused(content: Any) -> bool:
+    """Whether a turn ends with a search whose result is to come: only such a one may be sent back."""
+    return isinstance(content, list) and bool(content) and content[-1].get("type") == "server_tool_use"
 
 
 def _search(question: str, found: list[Found]) -> list[dict[str, Any]]:
@@ -110,13 +130,18 @@ async def _messages(request: Request) -> JSONResponse:
     tool, fault = _search_tool(body), fault_of(request)
     question = str(body["messages"][0]["content"])
     resumed = body["messages"][-1]["role"] == "assistant"
-    stop, searches = "end_turn", 1
-    if tool is None or fault == "no_search":
+    stop, searches, tool = "end_turn", 1, tool or {}
+    if not tool or fault == "no_search":
         content, searches = [{"type": "text", "text": "I answer this from memory."}], 0
     else:
         region = (tool.get("user_location") or {}).get("country")
-        call, result = _search(question, found := research(request, question, region))
-        begun = [{"type": "text", "text": "I'll search for that."}, call]
+        within = within_domains(request, tool.get("allowed_domains"), tool.get("blocked_domains"))
+        call, result = _search(question, found := research(request, question, region, within=within))
+        if fault == "search_failed":
+            error = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
+            result, found, searches = {**result, "content": error}, [], 0
+        thought = {"type": "thinking", "thinking": "", "signature": "c2FuZGJveA=="}
+        begun = [thought, {"type": "text", "text": "I'll search for that."}, call]
         if fault == "pause_turn" and not resumed:
             content, stop = begun, "pause_turn"
         elif resumed:
@@ -151,14 +176,22 @@ _STATUSES = {
     429: "RESOURCE_EXHAUSTED",
     500: "INTERNAL",
     503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
 }
+_SEARCH_OPTIONS = {"searchTypes", "timeRangeFilter"}
 _SUGGESTIONS = "<style>.chip{border:solid 1px}</style><div class='container'><a class='chip'>sandbox</a></div>"
 
 
 def _gemini_refusal(status: int, reason: str | None = None) -> VendorRefusal:
-    """The reason is that of Google's ErrorInfo."""
-    info = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason}] if reason else []
-    error = {"code": status, "message": "Sandbox refusal.", "status": _STATUSES.get(status, "UNKNOWN"), "details": info}
+    """The reason is that of Google's ErrorInfo, `FAILED_PRECONDITION`, or for a quota its id or seconds: `34s`."""
+    kind, name, about = _STATUSES.get(status, "UNKNOWN"), "ErrorInfo", dict[str, Any](reason=reason)
+    if reason == "FAILED_PRECONDITION":
+        kind, reason = reason, None
+    elif reason and status == 429:
+        quota = {"violations": [{"quotaId": reason}]}
+        name, about = ("RetryInfo", {"retryDelay": reason}) if reason[0].isdecimal() else ("QuotaFailure", quota)
+    details = [{"@type": f"type.googleapis.com/google.rpc.{name}", **about}] if reason else []
+    error = {"code": status, "message": "Sandbox refusal.", "status": kind, "details": details}
     return VendorRefusal(status, {"error": error})
 
 
@@ -191,17 +224,22 @@ async def _gemini(request: Request) -> JSONResponse:
     if model not in _GEMINIS or verb != "generateContent":
         raise _gemini_refusal(404)
     body = await json_object(request, _gemini_refusal(400))
+    searching = [tool["googleSearch"] for tool in body.get("tools", []) if "googleSearch" in tool]
+    if not body.get("contents") or any(one.keys() - _SEARCH_OPTIONS for one in searching):
+        raise _gemini_refusal(400)
     fault = fault_of(request)
     if fault == "refusal":
         return JSONResponse({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})
     question = str(body["contents"][-1]["parts"][0]["text"])
-    searches = any("googleSearch" in tool for tool in body.get("tools", [])) and fault != "no_search"
+    searches = searching and fault != "no_search"
     text, metadata = _grounded(request, research(request, question)) if searches else ("From memory.", {})
     candidate: dict[str, Any] = {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}
     if metadata:
         candidate["groundingMetadata"] = metadata
-    usage = {"promptTokenCount": 300, "candidatesTokenCount": 120, "toolUsePromptTokenCount": 40}
-    return JSONResponse({"candidates": [candidate], "usageMetadata": usage, "modelVersion": model})
+    usage = {"promptTokenCount": 300, "candidatesTokenCount": 120, "thoughtsTokenCount": 60}
+    usage |= {"toolUsePromptTokenCount": 40, "totalTokenCount": 520}
+    about = {"usageMetadata": usage, "modelVersion": model, "responseId": "sandbox"}
+    return JSONResponse({"candidates": [candidate], **about})
 
 
 async def _redirect(request: Request) -> Response:

@@ -26,7 +26,16 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox import OPENAI_KEY
 from websearch_gateway.sandbox.small_web import Match, best_sentences, terms
-from websearch_gateway.sandbox.vendors import Vendor, VendorRefusal, bearer, clock, fault_of, found, json_object
+from websearch_gateway.sandbox.vendors import (
+    Vendor,
+    VendorRefusal,
+    bearer,
+    clock,
+    fault_of,
+    found,
+    json_object,
+    within_domains,
+)
 
 _SEARCH_TOKENS = 8000
 _SOURCES = "web_search_call.action.sources"
@@ -93,7 +102,8 @@ def _usage(body: dict[str, Any], draft: Draft, written: int, thought: int) -> di
 
 def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | None) -> dict[str, Any]:
     question = question_of(body)
-    draft = researched(request, question, body, fault)
+    is_form = ((body.get("text") or {}).get("format") or {}).get("type") == "json_schema"
+    draft = researched(request, question, body, fault or ("raw_markers" if is_form else None))
     identity = hashlib.blake2b(repr(sorted(body.items())).encode(), digest_size=20).hexdigest()
     effort = (body.get("reasoning") or {}).get("effort") or "medium"
     limit, thought, written = body.get("max_output_tokens"), REASONING_TOKENS[effort], tokens(draft.text)
@@ -198,9 +208,7 @@ def researched(request: Request, question: str, body: dict[str, Any], fault: str
         return Draft("I answer this from memory: it depends on the circumstances.")
     location = tool.get("user_location") or {"country": "US"}
     filters = tool.get("filters") or {}
-    domains, blocked = filters.get("allowed_domains") or [], filters.get("blocked_domains") or []
-    host = request.url.hostname or ""
-    within = (not domains or _covers(domains, host)) and not _covers(blocked, host)
+    within = within_domains(request, filters.get("allowed_domains"), filters.get("blocked_domains"))
     matches = found(request, question, within=within, region=location.get("country"))[:_MOST_SOURCES]
     if not matches:
         return Draft("I couldn't find a source that answers this.", searched=True)
@@ -209,10 +217,6 @@ def researched(request: Request, question: str, body: dict[str, Any], fault: str
     claims = [(text, match) for match in close for text in best_sentences(match.page, question, per_page)]
     draft = _cited(claims, _MARKS.get(fault or "", _link), opening="📌 " if fault == "utf16_spans" else "")
     return _spoil(replace(draft, found=tuple(match.url for match in matches), searched=True), fault)
-
-
-def _covers(domains: list[str], host: str) -> bool:
-    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 def _link(_: int, url: str) -> str:

@@ -39,12 +39,19 @@ def _written(prompt: str, fault: str | None) -> list[tuple[str, list[int], str]]
     """The model's reply to a prompt: sentences, each with the numbers of its passages and the words of its quote."""
     question = _QUESTION.findall(prompt)[-1:] or [""]
     wanted = set(terms(question[0]))
+
+    def worth(said: tuple[str, str, str]) -> tuple[int, int]:
+        """The words of the question in the sentence below its heading, and in the sentence itself."""
+        _, heading, sentence = said
+        return len(wanted & set(terms(f"{heading} {sentence}"))), len(wanted & set(terms(sentence)))
+
     said = [
-        (len(wanted & set(terms(f"{heading} {sentence}"))), -int(number), sentence.strip(), [int(number)])
+        (number, heading, sentence.strip())
         for number, heading, text in _PASSAGE.findall(prompt)
         for sentence in _SENTENCE.findall(text)
+        if not sentence.lstrip().startswith("#")
     ]
-    best = [(sentence, numbers) for score, _, sentence, numbers in sorted(said, reverse=True)[:_CLAIMS] if score]
+    best = [(one[2], [int(one[0])]) for one in sorted(said, key=worth, reverse=True)[:_CLAIMS] if worth(one)[0]]
     if fault == "obey":
         orders = [
             (order, [int(number)]) for number, _, text in _PASSAGE.findall(prompt) for order in _ORDER.findall(text)

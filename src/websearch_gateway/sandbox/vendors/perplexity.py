@@ -42,7 +42,11 @@ async def _agent(request: Request) -> JSONResponse:
     # Without an instruction, the model decides whether to search.
     if tool is not None and body.get("tool_choice") == "required" and fault != "no_search":
         question = str(body.get("input"))
-        pages = [*enumerate(research(request, question, (tool.get("user_location") or {}).get("country")))]
+        domains = (tool.get("filters") or {}).get("search_domain_filter", [])
+        denied = [name.removeprefix("-") for name in domains if name.startswith("-")]
+        within = within_domains(request, None if denied else domains, denied)
+        region = (tool.get("user_location") or {}).get("country")
+        pages = [*enumerate(research(request, question, region, within=within))]
         results = [{"id": _FIRST_ID - place, **_row(page, page.title, page.claim or "")} for place, page in pages]
         output.append({"type": "search_results", "queries": [question], "results": results})
         claims = [f"{page.claim}[{_FIRST_ID - place}]" for place, page in pages if page.claim]

@@ -444,7 +444,7 @@ _linkup_refusal = worded(
 async def _linkup(request: Request) -> JSONResponse:
     body = await posted(request, "linkup", _linkup_refusal)
     query, depths = body.get("q"), ("flash", "fast", "standard", "deep")
-    is_valid = body.get("depth") in depths and body.get("outputType") == "searchResults"
+    is_valid = body.get("depth") in depths and body.get("outputType") in ("searchResults", "sourcedAnswer")
     most = body.get("maxResults", 10)
     if not is_valid or not isinstance(query, str) or not query.strip() or not isinstance(most, int) or most < 1:
         raise _linkup_refusal(400)
@@ -452,6 +452,9 @@ async def _linkup(request: Request) -> JSONResponse:
     since, until = (day_of(body.get(name), _linkup_refusal(400)) for name in ("fromDate", "toDate"))
     if not (matches := found(request, query, within=within, since=since, until=until)):
         raise _linkup_refusal(400, "SEARCH_QUERY_NO_RESULT")
+    if body["outputType"] == "sourcedAnswer":
+        sources = [row_of(match, title="name", snippet="snippet") for match in matches[:most]]
+        return JSONResponse({"answer": matches[0].snippet, "sources": sources})
     texts = [{"type": "text", **row_of(match, title="name", text="content")} for match in matches[:most]]
     return JSONResponse({"results": texts})
 
