@@ -433,7 +433,6 @@ class DocumentReading:
             for start, stop, path, anchor, before, after, inner in page.pop("chunks")
         )
         symbols = (Symbol(*symbol) for symbol in page.pop("symbols"))
-        del page["anchors"]
         return Document(**{**page, "chunks": tuple(chunks), "symbols": tuple(symbols), "links": tuple(page["links"])})
 
 

@@ -88,6 +88,10 @@ GENERATORS = {
         + '</code></pre></div></div>'),
     "asciidoctor, with callouts and without icons": ("", '<pre>' + "\n".join(f'{line} <b class="conum">(1)</b>' if line else ""
         for line in LINES) + "</pre>"),
+    "nextra": ("", '<div data-pagefind-ignore="all" class="nextra-code"><pre class="x:group not-prose" tabindex="0"><div class="x:flex">'
+        '<button title="Toggle word wrap" type="button"></button><button title="Copy code" type="button"></button></div><code '
+        'class="nextra-code" dir="ltr" data-line-numbers="">'
+        + "\n".join(f"<span>{f'<span>{line}</span>' if line else ' '}</span>" for line in LINES) + "</code></pre></div>"),
     "retype": ("html", f'<doc-codeblock line-numbers highlight="2"><pre translate="no" class="language-markup"><code v-pre '
         f'class="language-markup">{WHOLE}</code></pre></doc-codeblock>'),
     "a quote around code": ("", f"<blockquote><pre>{WHOLE}</pre></blockquote>"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
@@ -44,7 +44,7 @@ def drafted(scope: Scope, defined: Sequence[tuple[str, str]], page: Any) -> dict
     chunks = cut(page.markdown, page.anchors, found)
     symbols = page_symbols(page.markdown, chunks, page.anchors, defined, found, page.title)
     return {
-        **asdict(page),
+        **{field.name: getattr(page, field.name) for field in fields(page) if field.name != "anchors"},
         "links": links,
         "left_out": left_out,
         "canonical": page.canonical if len(page.canonical) <= MAX_TARGET_CHARS else "",

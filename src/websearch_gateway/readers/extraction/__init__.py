@@ -201,15 +201,20 @@ _LOWEST, _HIGHEST = 0.15, 0.6  # the bounds of `threshold`
 _MOST = 0.5  # the least share of words that are kept in an element that is kept as a whole
 _FOLLOWS = 0.05  # a table after kept text is kept if one of its blocks is more likely than this
 _WHOLE = frozenset(("ul", "ol", "dl", "table", "tr"))
-_MAIN_IDS = frozenset(("main-content", "page-content", "apicontent"))
+_MARKED = (
+    "//*[self::main or @role = 'main' or @id = 'main-content' or @id = 'page-content' or @id = 'apicontent'"
+    " or self::div[@class = 'contents' or @class = 'col-content']]"
+)
+"""The elements that hold the main text by their markup; the last two are Doxygen's and TypeDoc's."""
 _ASIDE = [blocks.TAG_NUMBER[tag] for tag in ("nav", "aside", "footer")]
 _AROUND_POSTS = frozenset((page.AROUND_A_POST, "ItemDiscussion", "Comment", "Discussion"))
 _POSTS = (
-    "boolean(//*[contains(@itemtype, 'schema.org/Question') or contains(@itemtype, 'schema.org/QAPage') "
+    "boolean(//*[@itemtype][contains(@itemtype, 'schema.org/Question') or contains(@itemtype, 'schema.org/QAPage') "
     "or contains(@itemtype, 'schema.org/DiscussionForumPosting')])"
 )
 _GENERATED = (
-    "boolean(//*[contains(@class, 'docutils') or @class = 'titlepage' or @class = 'sectionbody' or @class = 'memitem'])"
+    "boolean(//*[@class]"
+    "[contains(@class, 'docutils') or @class = 'titlepage' or @class = 'sectionbody' or @class = 'memitem'])"
 )
 """The elements that Sphinx, DocBook, AsciiDoc and Doxygen write, whose themes often mark no main element."""
 _NEARLY_ALL = 0.9
@@ -298,8 +303,10 @@ def _keep_by_markup(outline: Outline, keep: Mask) -> None:
         if container.tag == "dt" and around.tag == "dl" and element.get("id"):
             if next(around.element.iterancestors("nav", "aside", "footer"), None) is None:
                 keep[around.start : around.end] = True
-        elif page.POST in _classes(element) and any(
-            not _AROUND_POSTS.isdisjoint(_classes(one)) for one in element.iterancestors("div", "li")
+        elif (
+            page.POST in element.get("class", "")
+            and page.POST in _classes(element)
+            and any(not _AROUND_POSTS.isdisjoint(_classes(one)) for one in element.iterancestors("div", "li"))
         ):
             keep[container.start : container.end] = True
 
@@ -311,12 +318,14 @@ def _classes(element: Any) -> list[str]:
 
 def _keep_code_and_headings(tags: list[str], likely: Floats, keep: Mask) -> None:
     """Keep code between kept text, and a heading right above kept text."""
+    kept: list[bool] = keep.tolist()
     for at, tag in enumerate(tags):
-        if tag == "pre" and not keep[at] and keep[max(0, at - 2) : at].any() and keep[at + 1 : at + 3].any():
-            keep[at] = True
+        if tag == "pre" and not kept[at] and any(kept[max(0, at - 2) : at]) and any(kept[at + 1 : at + 3]):
+            kept[at] = True
     for at in range(len(tags) - 2, -1, -1):
-        if tags[at] in _HEADINGS and likely[at] > _HEADS and keep[at + 1]:
-            keep[at] = True
+        if tags[at] in _HEADINGS and kept[at + 1] and likely[at] > _HEADS:
+            kept[at] = True
+    keep[:] = kept
 
 
 def _keep_reference(measures: Measures, likely: Floats, keep: Mask, *, is_docs: bool) -> None:
@@ -351,8 +360,10 @@ def _keep_reference(measures: Measures, likely: Floats, keep: Mask, *, is_docs: 
 
 def _mains(outline: Outline, kept: Floats) -> list[Container]:
     """The main elements, given the number of kept words of each block."""
-    marked = list(islice(filter(_is_main, outline.containers), _MOST_MAINS))
-    if marked or not outline.containers[0].element.getroottree().xpath(_GENERATED):
+    root = outline.containers[0].element.getroottree()
+    mains = set(root.xpath(_MARKED))
+    marked = list(islice((c for c in outline.containers if c.element in mains), _MOST_MAINS)) if mains else []
+    if marked or not root.xpath(_GENERATED):
         return marked
     before = [0.0, *kept.cumsum()]
     around = (c for c in reversed(outline.containers) if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1])
@@ -372,13 +383,6 @@ def _all_sections(outline: Outline, inner: Container) -> Container:
         place = outline.containers[place.parent]
 
 
-def _is_main(container: Container) -> bool:
-    element = container.element
-    if container.tag == "main" or element.get("role") == "main" or element.get("id") in _MAIN_IDS:
-        return True
-    return container.tag == "div" and element.get("class") in ("contents", "col-content")  # Doxygen's, TypeDoc's
-
-
 def blank(outline: Outline, keep: Mask) -> None:
     """Remove the text of dropped blocks from the DOM, and most elements in an element of which nothing is kept."""
     for element, where in (
@@ -388,10 +392,11 @@ def blank(outline: Outline, keep: Mask) -> None:
             element.attrib.pop("alt", None)
         else:
             setattr(element, where, None)
+    before = [0, *keep.cumsum().tolist()]  # the number of kept blocks before each
     below = 0  # the number of blocks up to the end of the last element that needs no further look
     for container in outline.containers:
         if below < container.end and container.start < container.end:
-            is_dropped = not keep[container.start : container.end].any()
+            is_dropped = before[container.start] == before[container.end]
             if is_dropped:
                 del container.element[1:]  # one stays, so that a heading does not take it for an empty target of links
                 for child in container.element:

@@ -327,9 +327,8 @@ class Measures:
 
     def around(self, elements: Any) -> Any:
         """How many of the elements are around each block, given a truth value for each element."""
-        np, steps = self.np, self.np.zeros(len(self.words) + 1, dtype=int)
-        np.add.at(steps, self.start[elements], 1)
-        np.add.at(steps, self.end[elements], -1)
+        np, count = self.np, len(self.words) + 1
+        steps = np.bincount(self.start[elements], minlength=count) - np.bincount(self.end[elements], minlength=count)
         return np.cumsum(steps[:-1])
 
     def in_comments(self) -> Any:

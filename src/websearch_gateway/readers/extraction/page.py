@@ -151,6 +151,8 @@ def strip_shortcodes(root: Any) -> None:
     """Remove, in place, the shortcodes of page builders from the text, but not from code."""
     from lxml import etree
 
+    if not root.xpath("contains(string(), '[/')"):
+        return
     closing = (mark for text in root.xpath("//text()[contains(., '[/')]") for mark in _CLOSING_SHORTCODE.finditer(text))
     builders = sorted({mark[1] for mark in closing})[:_MOST_BUILDERS]
     if not builders:
@@ -304,6 +306,7 @@ _ACTIONS = frozenset(
     )
 )
 _NUMBERED = re.compile(r"(?:\(\d{1,3}\))?")
+_MOST_CHOSEN = 30
 _MOST_LABEL = 30
 """The most characters of a button or a line number; more is text."""
 
@@ -313,9 +316,14 @@ def strip_furniture(root: Any) -> None:
     classes = set(root.xpath("//@class", smart_strings=False))
     joined = "\n".join(classes)  # to search them at once is five times as fast
     is_marked = not classes.isdisjoint(_NAMES) or any(pattern.search(joined) for pattern in _PATTERNS.values())
-    paths = ["//button | //*[@role = 'tablist' or contains(@style, 'user-select') or @data-nosnippet]"]
-    for element in root.xpath(" | ".join(paths + ["//*[@class]"] * is_marked)):
-        kind = _kind(element.get("class", ""))
+    kinds = {name: kind for name in classes if (kind := _kind(name))} if is_marked else {}
+    chosen = {f"k{number}": name for number, name in enumerate(kinds)} if len(kinds) <= _MOST_CHOSEN else {}
+    any_class = " or ".join(f"@class = ${name}" for name in chosen) or ("@class" if kinds else "false()")
+    path = (
+        f"//*[self::button or @role = 'tablist' or @data-nosnippet or contains(@style, 'user-select') or {any_class}]"
+    )
+    for element in root.xpath(path, **chosen):
+        kind = kinds.get(element.get("class", ""), "")
         if _is_furniture(element, kind):
             _remove(element)
         elif kind == "table" and element.tag == "table":

@@ -288,6 +288,7 @@ _BARE_LANGUAGES = frozenset(
     )
 )
 """The names that rustdoc, Qt and others use as a class of `<pre>` by themselves."""
+_BLANK_LINE = re.compile(r"^ $", re.MULTILINE)
 _MOST_AROUND = 8
 _PLAIN_FRAGMENT = re.compile(r"[\w.~-]+", re.ASCII)
 _LINKED_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
@@ -366,8 +367,10 @@ def fence(pre: Any) -> str:
     if not code or code.isspace():
         return ""
     longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
-    mark = "`" * (longest + 1)
-    return f"{mark}{_language(pre)}\n{code}\n{mark}"
+    mark, language = "`" * (longest + 1), _language(pre)
+    if language not in ("diff", "patch"):  # Nextra writes an empty line as a blank
+        code = _BLANK_LINE.sub("", code)
+    return f"{mark}{language}\n{code}\n{mark}"
 
 
 def _language(pre: Any) -> str:
