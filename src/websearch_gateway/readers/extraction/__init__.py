@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -240,9 +240,15 @@ def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False) -> Mask
     likely = likely * ~measures.in_consent()
     keep: Mask = likely >= threshold(words, likely)
     _keep_by_markup(outline, keep)
-    tables = {one.element: render.is_data(one.element) for one in outline.containers if one.tag == "table"}
-    for container in (one for one in outline.containers if one.tag in _WHOLE and one.start < one.end):
-        _keep_whole(container, tables, words, likely, keep)
+    running = measures.np.zeros((2, len(keep) + 1))
+    measures.np.cumsum([keep, likely], axis=1, out=running[:, 1:])
+    kept, sure = running[:, measures.end] - running[:, measures.start]
+    size = measures.end - measures.start
+    is_formula = (measures.sums[:, 0] == 0) & (sure >= _LOWEST * size)  # pictures, of which no words are counted
+    partly = (kept < size) & ((kept > 0) | is_formula)
+    for container, is_partly in zip(outline.containers, partly, strict=True):
+        if container.tag == "table" or (is_partly and container.tag in _WHOLE):
+            _keep_whole(container, words, likely, keep)
     _keep_code_and_headings([outline.containers[block.place].tag for block in outline.blocks], likely, keep)
     _keep_reference(measures, likely, keep, is_docs=is_docs)
     if is_docs:
@@ -274,18 +280,15 @@ def _expected_f1(words: Floats, likely: Floats) -> tuple[Ints, Floats]:
     return order, 2 * sure / np.maximum(1e-9, np.cumsum(words[order]) + sure[-1])
 
 
-def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
-    """Keep a table or list as a whole if most of it is kept, and a table that follows kept text.
-
-    `tables` says for each table whether it holds data.
-    """
-    tag = container.tag
-    around = container.element if tag == "table" else next(container.element.iterancestors("table"), None)
-    if tag in ("table", "tr") and not tables.get(around, False):
-        return
-    part = slice(container.start, container.end)
+def _keep_whole(container: Container, words: Floats, likely: Floats, keep: Mask) -> None:
+    """Keep a table or list as a whole if most of it is kept, and a table of data that follows kept text."""
+    tag, part = container.tag, slice(container.start, container.end)
     if keep[part].all():
         return
+    if tag in ("table", "tr"):
+        around = container.element if tag == "table" else next(container.element.iterancestors("table"), None)
+        if around is None or not render.is_data(around):
+            return
     most = (words[part] * keep[part]).sum() >= _MOST * words[part].sum()
     follows = tag == "table" and keep[container.start - 1 : container.start].any() and likely[part].max() > _FOLLOWS
     if most or follows or (tag == "tr" and keep[part].any()):
@@ -303,17 +306,10 @@ def _keep_by_markup(outline: Outline, keep: Mask) -> None:
         if container.tag == "dt" and around.tag == "dl" and element.get("id"):
             if next(around.element.iterancestors("nav", "aside", "footer"), None) is None:
                 keep[around.start : around.end] = True
-        elif (
-            page.POST in element.get("class", "")
-            and page.POST in _classes(element)
-            and any(not _AROUND_POSTS.isdisjoint(_classes(one)) for one in element.iterancestors("div", "li"))
+        elif page.POST in element.get("class", "").split() and any(
+            not _AROUND_POSTS.isdisjoint(one.get("class", "").split()) for one in element.iterancestors("div", "li")
         ):
             keep[container.start : container.end] = True
-
-
-def _classes(element: Any) -> list[str]:
-    names: str = element.get("class", "")
-    return names.split()
 
 
 def _keep_code_and_headings(tags: list[str], likely: Floats, keep: Mask) -> None:
@@ -336,6 +332,8 @@ def _keep_reference(measures: Measures, likely: Floats, keep: Mask, *, is_docs: 
     the posts of a forum are also marked, and exclude it.
     """
     outline, tag = measures.outline, measures.tag
+    if not is_docs and (measures.tags == blocks.TAG_NUMBER["pre"]).sum() < _LEAST_CODE:
+        return
     for main in _mains(outline, measures.words * keep):
         articles = [c for c in outline.containers if c.tag == "article" and main.start <= c.start and c.end <= main.end]
         # Beside the only article of a main element stand lists of the page's sections.
@@ -375,7 +373,7 @@ def _all_sections(outline: Outline, inner: Container) -> Container:
     """The outermost of the sections in each other around an element: a long one may hold nearly all text of a page."""
     place, found = inner, None
     while True:
-        is_section = place.tag == "section" or "section" in _classes(place.element)
+        is_section = place.tag == "section" or "section" in place.element.get("class", "").split()
         if is_section:
             found = place
         if (found and not is_section) or place is outline.containers[0]:
@@ -385,13 +383,14 @@ def _all_sections(outline: Outline, inner: Container) -> Container:
 
 def blank(outline: Outline, keep: Mask) -> None:
     """Remove the text of dropped blocks from the DOM, and most elements in an element of which nothing is kept."""
-    for element, where in (
-        slot for block, kept in zip(outline.blocks, keep, strict=True) if not kept for slot in block.slots
-    ):
-        if where == "alt":
-            element.attrib.pop("alt", None)
-        else:
-            setattr(element, where, None)
+    for block, kept in zip(outline.blocks, keep.tolist(), strict=True):
+        for element, where in () if kept else block.slots:
+            if where == "alt":
+                element.attrib.pop("alt", None)
+            elif where == "text":
+                element.text = None
+            else:
+                element.tail = None
     before = [0, *keep.cumsum().tolist()]  # the number of kept blocks before each
     below = 0  # the number of blocks up to the end of the last element that needs no further look
     for container in outline.containers:

@@ -68,82 +68,69 @@ class Outline:
 
 
 class _Walk:
-    """Builds an outline during a walk over the elements. `links` and `verbatim` count the open `<a>` and `<pre>`;
-    `pictures` stand before a run, which takes their alternative texts."""
+    """Builds an outline during a walk over the elements. `pictures` stand before a run, which takes their alternative
+    texts."""
 
     def __init__(self) -> None:
         self.outline = Outline()
         self.path: list[int] = []
-        self.links = self.verbatim = 0
         self.run: Block | None = None
         self.pieces: list[str] = []
         self.pictures: list[Slot] = []
 
-    def text(self, slot: Slot, text: str) -> None:
+    def over(self, root: Any) -> Outline:
+        from lxml import etree
+
+        path, links, verbatim = self.path, 0, 0  # the numbers of open `<a>` and `<pre>`
+        for event, element in etree.iterwalk(root, events=("start", "end")):
+            tag, starts = element.tag, event == "start"
+            verbatim -= tag == "pre" and not starts
+            if not verbatim and tag not in INLINE:
+                self.border(element, tag, starts=starts)
+            elif tag == "a":
+                links += 1 if starts else -1
+                if starts and self.run is not None:
+                    self.run.links += 1
+            elif starts and tag == "img":
+                (self.pictures if self.run is None else self.run.slots).append((element, "alt"))
+            elif starts and tag == "br" and self.run is not None:
+                self.pieces.append("\n")
+            verbatim += tag == "pre" and starts
+            text: str | None = element.text if starts else element.tail
+            if text and path and (self.run is not None or not text.isspace()):
+                self.add((element, "text" if starts else "tail"), text, in_link=links > 0)
+        return self.outline
+
+    def border(self, element: Any, tag: str, *, starts: bool) -> None:
+        """End the run where a container starts or ends."""
+        blocks, containers, path = self.outline.blocks, self.outline.containers, self.path
+        if self.run is not None:
+            self.run.text = "".join(self.pieces)
+            blocks.append(self.run)
+            self.run = None
+            self.pieces.clear()
+        for picture, _ in self.pictures:
+            picture.attrib.pop("alt", None)
+        self.pictures = []
+        if starts:
+            containers.append(Container(element, tag, path[-1] if path else 0, len(path) + 1, len(blocks)))
+            path.append(len(containers) - 1)
+        else:
+            containers[path.pop()].end = len(blocks)
+
+    def add(self, slot: Slot, text: str, *, in_link: bool) -> None:
         if self.run is None:
-            if text.isspace():
-                return
             self.run = Block(self.path[-1], self.pictures)
             self.pictures = []
         self.run.slots.append(slot)
         self.pieces.append(text)
-        if self.links:
+        if in_link:
             self.run.link_chars += len(text.strip())
-
-    def close(self) -> None:
-        if self.run is not None:
-            self.run.text = "".join(self.pieces)
-            self.outline.blocks.append(self.run)
-            self.run = None
-        self.pieces.clear()
-        for picture, _ in self.pictures:
-            picture.attrib.pop("alt", None)
-        self.pictures = []
-
-    def start(self, element: Any) -> None:
-        tag = element.tag
-        if self.verbatim or tag in INLINE:
-            if tag == "a":
-                self.links += 1
-                if self.run is not None:
-                    self.run.links += 1
-            elif tag == "img":
-                (self.pictures if self.run is None else self.run.slots).append((element, "alt"))
-            elif tag == "br" and self.run is not None:
-                self.pieces.append("\n")
-        else:
-            self.close()
-            containers = self.outline.containers
-            parent = self.path[-1] if self.path else 0
-            self.path.append(len(containers))
-            containers.append(Container(element, tag, parent, len(self.path), len(self.outline.blocks)))
-        self.verbatim += tag == "pre"
-        if text := element.text:
-            self.text((element, "text"), text)
-
-    def end(self, element: Any) -> None:
-        tag = element.tag
-        self.verbatim -= tag == "pre"
-        if self.verbatim or tag in INLINE:
-            self.links -= tag == "a"
-        else:
-            self.close()
-            self.outline.containers[self.path.pop()].end = len(self.outline.blocks)
-        if self.path and (text := element.tail):
-            self.text((element, "tail"), text)
 
 
 def outline(root: Any) -> Outline:
     """The blocks below an lxml element, which has no comments, scripts or styles."""
-    from lxml import etree
-
-    walk = _Walk()
-    for event, element in etree.iterwalk(root, events=("start", "end")):
-        if event == "start":
-            walk.start(element)
-        else:
-            walk.end(element)
-    return walk.outline
+    return _Walk().over(root)
 
 
 _TAGS = (
@@ -161,7 +148,7 @@ _WITHIN = ("nav", "header", "footer", "aside", "main")
 """The tags that apply to everything inside them, by index."""
 
 _WORD = re.compile(r"\w+")
-_NAMING = ("class", "id", "role", "itemprop", "data-testid")
+_NAMING = frozenset(("class", "id", "role", "itemprop", "data-testid"))
 _NAMES = {
     "nav": r"\bnav|menu|breadcrumb|tabs?\b|toolbar|pagination|pager|skip",
     "foot": r"foot(?!note)|bottom|colophon|legal|copyright",
@@ -272,18 +259,20 @@ class Measures:
 
     def found_in(self, text: str) -> Floats:
         """The share of each block that is in the main text that another extractor chose, one block per line."""
-        covered = self.np.zeros(len(self._tokens))
-        lines = [words_of(line) for line in text.splitlines()]
-        whole = {tuple(line) for line in lines}
-        triples: set[tuple[str, ...]] = set()
-        for line in lines:
-            triples.update(zip(line, line[1:], line[2:], strict=False))
-        for row, words in enumerate(self._tokens if lines else ()):
-            if len(words) > 2:
-                own = zip(words, words[1:], words[2:], strict=False)
-                covered[row] = sum(map(triples.__contains__, own)) / (len(words) - 2)
-            elif words:
-                covered[row] = tuple(words) in whole
+        np, lines, own = self.np, [words_of(line) for line in text.splitlines()], self._tokens
+        numbers: dict[str, int] = {}
+        flat = np.array(
+            [numbers.setdefault(word, len(numbers)) for words in (*lines, *own) for word in words], np.int64
+        )
+        row = np.repeat(np.arange(len(lines) + len(own)), [len(words) for words in (*lines, *own)])
+        triples = (flat[:-2] * len(numbers) + flat[1:-1]) * len(numbers) + flat[2:]
+        in_one = row[:-2] == row[2:]
+        ours, theirs = in_one & (row[:-2] >= len(lines)), in_one & (row[:-2] < len(lines))
+        held = np.isin(triples[ours], triples[theirs])
+        covered: Floats = np.bincount(row[:-2][ours] - len(lines), held, len(own)) / np.maximum(1, self.words - 2)
+        whole = {tuple(line) for line in lines if 0 < len(line) <= 2}
+        for at in np.flatnonzero(self.words <= 2) if whole else ():
+            covered[at] = tuple(own[at]) in whole
         return covered
 
     def _measure_blocks(self, title: str) -> None:
@@ -312,13 +301,9 @@ class Measures:
         self.start = np.array([c.start for c in containers])
         self.end = np.array([c.end for c in containers])
         self.tag = np.array([TAG_NUMBER.get(c.tag, 0) for c in containers])
-        named: list[int] = []
-        signatures: list[str] = []
-        for element in (container.element for container in containers):
-            present = element.keys()
-            named.append(_name_bits(" ".join([element.get(n) for n in _NAMING if n in present])) if present else 0)
-            signatures.append(f"{element.tag} {element.get('class', '') if present else ''}")
-        self.named = np.array(named)
+        given = [{name: value for name, value in c.element.items() if name in _NAMING} for c in containers]
+        signatures = [f"{c.tag} {names.get('class', '')}" for c, names in zip(containers, given, strict=True)]
+        self.named = np.array([_name_bits(" ".join(names.values())) if names else 0 for names in given])
         self.near = self.named | self.named[self.parent]
         pairs = [(signatures[c.parent], own) for c, own in zip(containers, signatures, strict=True)]
         numbers = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}

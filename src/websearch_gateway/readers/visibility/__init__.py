@@ -62,7 +62,7 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     suspects, spared = _suspects(styles), set[object]()
     survey = _Survey(tree, suspects, styles, spared)
     for _ in range(MAX_REVEALED):
-        largest, size = max(((one, text_chars(one)) for one in survey.hidden), key=itemgetter(1), default=(None, 0))
+        largest, size = max(survey.hidden_chars.items(), key=itemgetter(1), default=(None, 0))
         if not size or size <= survey.visible_chars:
             break
         spared.add(largest)
@@ -125,9 +125,14 @@ class _Survey:
         return {name.lstrip("#") for value in values for name in value.split()}
 
     @cached_property
+    def hidden_chars(self) -> dict[HtmlElement, int]:
+        """The number of characters in each hidden element."""
+        return {one: text_chars(one) for one in self.hidden}
+
+    @cached_property
     def visible_chars(self) -> int:
         """The number of visible characters in the tree."""
-        unseen = sum(map(text_chars, (*self.hidden, *self.noscripts, *self._tree.iter("head"))))
+        unseen = sum((*self.hidden_chars.values(), *map(text_chars, (*self.noscripts, *self._tree.iter("head")))))
         blind = (getattr(element, part) for element, part in self.blind if part != "alt")
         return text_chars(self._tree) - unseen - sum(map(_chars, blind))
 

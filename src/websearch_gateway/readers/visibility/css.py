@@ -65,6 +65,10 @@ _PROPERTIES = frozenset(
 )
 
 
+# A rule outside of others without strings and escapes, as most are.
+_WHOLE_RULE = re.compile(r"""([^{}"'\\@;]*+)\{([^{}"'\\]*+)\}""")
+
+
 def rules(css: str) -> Iterator[tuple[str, str]]:
     """The style rules that apply to a screen at load, as (selectors, declarations), with the full selectors of nested
     rules.
@@ -73,9 +77,18 @@ def rules(css: str) -> Iterator[tuple[str, str]]:
     """
     text = _COMMENT.sub(" ", css)
     open_blocks: list[str | None] = []
-    start = 0
-    for token in _CSS_TOKEN.finditer(text):
+    start = at = 0
+    while True:
         inside = open_blocks[-1] if open_blocks else _GROUP
+        rule = _WHOLE_RULE.match(text, start) if inside == _GROUP and at == start else None
+        if rule and ("(" not in rule[0] or "url(" not in rule[0].lower()):
+            if selectors := rule[1].strip():
+                yield selectors, rule[2]
+            start = at = rule.end()
+            continue
+        if (token := _CSS_TOKEN.search(text, at)) is None:
+            break
+        at = token.end()
         if token[0] == "{":
             body, _, prelude = text[start : token.start()].rpartition(";")
             if inside and body:
@@ -88,7 +101,7 @@ def rules(css: str) -> Iterator[tuple[str, str]]:
                 open_blocks.pop()
         elif token[0] != ";" or inside:
             continue
-        start = token.end()
+        start = at
     if open_blocks and open_blocks[-1]:
         yield open_blocks[-1], text[start:]
 

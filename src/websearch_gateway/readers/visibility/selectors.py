@@ -77,12 +77,12 @@ class Node:
         return self._children
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Compound:
     """The conditions on one element: `article.wide#x[hidden]:not(.open)`.
 
     `keys` has the tag, `.class`, `#id` and `[condition` that a matching element must have. `weight` is its specificity
-    (https://www.w3.org/TR/selectors-4/#specificity-rules).
+    (https://www.w3.org/TR/selectors-4/#specificity-rules) as one number.
     """
 
     keys: frozenset[str] = frozenset()
@@ -90,15 +90,15 @@ class Compound:
     places: tuple[str, ...] = ()
     among: tuple[tuple[Compound, ...], ...] = ()
     negated: tuple[Compound, ...] = ()
-    weight: tuple[int, int, int] = (0, 0, 0)
+    weight: int = 0
     cost: int = field(init=False, default=1)
     is_plain: bool = field(init=False, default=True)
 
     def __post_init__(self) -> None:
         """Estimate the cost of a match, in comparisons; a check of keys alone is the cheapest."""
-        cost = 1 + len(self.places) + sum(other.cost for other in self._inner)
-        object.__setattr__(self, "cost", cost)
-        object.__setattr__(self, "is_plain", not (self.places or self.among or self.negated))
+        if self.places or self.among or self.negated:
+            self.is_plain = False
+            self.cost += len(self.places) + sum(other.cost for other in self._inner)
 
     def matches(self, node: Node) -> bool:
         return node.name.keys.issuperset(self.keys) and (
@@ -238,12 +238,7 @@ def parse_selector(text: str) -> Selector | None:
     return None
 
 
-_OF_NOTHING, _OF_A_TAG, _OF_A_CLASS, _OF_AN_ID = (0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)
-
-
-def _sum(weights: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
-    ids, classes, tags = (sum(column) for column in zip(_OF_NOTHING, *weights, strict=True))
-    return ids, classes, tags
+_OF_A_TAG, _OF_A_CLASS, _OF_AN_ID = 1, 1 << 30, 1 << 60  # no sheet has as many characters as one has of the former
 
 
 def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]:
@@ -255,14 +250,14 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
     attributes: list[Condition] = []
     among: list[tuple[Compound, ...]] = []
     negated: list[Compound] = []
-    weights = [_OF_A_TAG] * len(keys)
+    weight = _OF_A_TAG * len(keys)
     while part := _PART.match(text, end):
         end = part.end()
         if part["attr"]:
             loosely = part["op"] == "=" and (part["loose"] or "").lower() == "i"
             wanted = unescape(part["value"] or "").strip("\"'")
             attributes.append((unescape(part["attr"]).lower(), "i=" if loosely else part["op"] or "", wanted))
-            weights.append(_OF_A_CLASS)
+            weight += _OF_A_CLASS
         elif part["logic"]:
             others = _alternatives(part["among"], depth)
             if others is None:
@@ -270,7 +265,7 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
             logic = part["logic"].lower()
             negated.extend(others if logic == "not" else ())
             among.extend(() if logic == "not" else (others,))
-            weights.append(max((other.weight for other in others if logic != "where"), default=_OF_NOTHING))
+            weight += max((other.weight for other in others if logic != "where"), default=0)
         elif part["place"]:
             place = part["place"].lower()
             found = (place,) if "(" in place else _PLACES.get(place)
@@ -278,14 +273,14 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
                 return None, end
             places.extend(found)
             attributes.extend([ROOT] if place == "root" else ())
-            weights.append(_OF_A_CLASS)
+            weight += _OF_A_CLASS
         else:
             keys.append(unescape(part[0]))
-            weights.append(_OF_A_CLASS if part["cls"] else _OF_AN_ID)
+            weight += _OF_A_CLASS if part["cls"] else _OF_AN_ID
     if end == at:
         return None, end
     parts = (tuple(attributes), tuple(places), tuple(among), tuple(negated))
-    return Compound(frozenset((*keys, *map(_key_of, attributes))), *parts, _sum(weights)), end
+    return Compound(frozenset((*keys, *map(_key_of, attributes))), *parts, weight), end
 
 
 def _key_of(condition: Condition) -> str:
@@ -338,7 +333,7 @@ class Rule:
     keys are all that it requires."""
 
     selector: Selector
-    order: tuple[tuple[int, int, int], int]
+    order: tuple[int, int]
     declared: tuple[Declaration, ...]
     above: int
     is_sure: bool
@@ -470,7 +465,7 @@ class Styles:
         for compound, joint in zip(selector.compounds[1:], selector.joints, strict=True):
             if compound.key and joint in (" ", ">"):
                 above |= self._bits.setdefault(compound.key, 1 << len(self._bits) % _BITS)
-        weight = _sum(compound.weight for compound in selector.compounds)
+        weight = sum(compound.weight for compound in selector.compounds)
         rule = Rule(selector, (weight, number), declared, above, len(selector.compounds) == 1 and own.is_plain)
         for key in own.subjects:
             self._index[key].append(rule)
