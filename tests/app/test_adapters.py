@@ -128,7 +128,7 @@ async def test_a_flapping_provider_is_left_alone_and_found_again(gateway: Open, 
             assert status(opened, "serper").breaker == "closed"
 
 
-QUESTIONS = 200
+QUESTIONS = 100
 
 
 @pytest.mark.parametrize("failures", [NEVER, 5], ids=["without breakers", "with breakers"])

@@ -307,11 +307,11 @@ async def test_filters_say_what_was_asked_for_and_what_was_done(gateway: Open, s
     assert raw.filters.freshness.applied == "day"
 
 
-async def test_a_hundred_different_questions_at_once_are_all_answered(gateway: Open) -> None:
+async def test_many_different_questions_at_once_are_all_answered(gateway: Open) -> None:
     async with gateway(rate_limit="none", state_url="memory://") as opened:
-        asked = (opened.search(SearchRequest(f"How tall is the Eiffel Tower number {n}?")) for n in range(100))
+        asked = (opened.search(SearchRequest(f"How tall is the Eiffel Tower number {n}?")) for n in range(40))
         responses = await asyncio.gather(*asked)
-    assert len(responses) == 100
+    assert len(responses) == 40
     assert all(exact(response) for response in responses)
 
 

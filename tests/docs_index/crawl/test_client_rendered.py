@@ -18,9 +18,9 @@ ROUTES = {
     "/docs/guide": ("Guide", "Install the library, then open its cache by the name that you gave it."),
     "/docs/api": ("Reference", "The handle of a cache must be closed at the end, or its file stays locked."),
 }
-LINKS = "".join(f"<a href='{path}'>{title}</a> " for path, (title, _) in ROUTES.items())
+LINKS = "".join(f"<a href='..{path}'>{title}</a> " for path, (title, _) in ROUTES.items())
 SCRIPT = f"""<script>
-const [title, text] = {json.dumps(ROUTES)}[location.pathname];
+const [title, text] = {json.dumps(ROUTES)}[location.pathname.slice(location.pathname.indexOf("/docs/"))];
 document.getElementById('app').innerHTML = `<main><h1>${{title}}</h1><p>${{text}}</p></main><p>{LINKS}</p>`;
 </script>"""
 MENU = "".join(
@@ -34,36 +34,42 @@ SHELLS = {
 HOPELESS = "needs a browser: install the extra `browser`, and add the site with --browser auto"
 
 
-def serve(site: Site, shell: str) -> None:
-    page = f"<!doctype html><html><head><title>Frob</title></head><body>{SHELLS[shell]}{SCRIPT}</body></html>"
-    site.pages |= dict.fromkeys(ROUTES, page)
+@pytest.fixture
+def addresses(site: Site) -> dict[str, str]:
+    """A site for each kind of shell, by the address where it is."""
+    for name, shell in SHELLS.items():
+        page = f"<!doctype html><html><head><title>Frob</title></head><body>{shell}{SCRIPT}</body></html>"
+        site.pages |= {f"/{name}{path}": page for path in ROUTES}
+    return {name: f"http://127.0.0.1:{site.port}/{name}" for name in SHELLS}
 
 
 @needs_chromium
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_each_route_of_a_client_rendered_site_is_a_page(gateway: Open, site: Site, shell: str) -> None:
-    serve(site, shell)
+async def test_each_route_of_a_client_rendered_site_is_a_page(
+    gateway: Open, site: Site, addresses: dict[str, str]
+) -> None:
     async with gateway(fetch_allow_private_hosts=(f"127.0.0.1:{site.port}",)) as opened:
-        added = await opened.docs.add(site.url, "frob", delay=0.0)
-        done = await opened.docs.runner.crawl(added.id)
-        assert done is not None
-        assert (done.status, done.page_count) == ("completed", 3)
-        for path, (title, text) in ROUTES.items():
-            page_id = await opened.docs.store.find_page(f"http://127.0.0.1:{site.port}{path}", [added.id])
-            assert page_id is not None
-            chunks = await opened.docs.store.page_chunks(page_id)
-            assert any(title in chunk.heading_path and text in chunk.content for chunk in chunks)
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_without_a_browser_such_a_site_fails_and_names_the_remedy(gateway: Open, site: Site, shell: str) -> None:
-    serve(site, shell)
-    async with gateway(fetch_allow_private_hosts=(f"127.0.0.1:{site.port}",), browser_path="/nowhere") as opened:
-        for browser in ("auto", "never"):
-            added = await opened.docs.add(site.url, browser, delay=0.0, browser=browser)
+        for name, address in addresses.items():
+            added = await opened.docs.add(f"{address}/docs/", name, delay=0.0)
             done = await opened.docs.runner.crawl(added.id)
             assert done is not None
-            assert (done.status, done.page_count, done.reason) == ("failed", 0, HOPELESS)
+            assert (name, done.status, done.page_count) == (name, "completed", 3)
+            for path, (title, text) in ROUTES.items():
+                page_id = await opened.docs.store.find_page(f"{address}{path}", [added.id])
+                assert page_id is not None
+                chunks = await opened.docs.store.page_chunks(page_id)
+                assert any(title in chunk.heading_path and text in chunk.content for chunk in chunks), (name, path)
+
+
+async def test_without_a_browser_such_a_site_fails_and_names_the_remedy(
+    gateway: Open, site: Site, addresses: dict[str, str]
+) -> None:
+    async with gateway(fetch_allow_private_hosts=(f"127.0.0.1:{site.port}",), browser_path="/nowhere") as opened:
+        for name, address in addresses.items():
+            for browser in ("auto", "never"):
+                added = await opened.docs.add(f"{address}/docs/", f"{name}-{browser}", delay=0.0, browser=browser)
+                done = await opened.docs.runner.crawl(added.id)
+                assert done is not None
+                assert (name, done.status, done.page_count, done.reason) == (name, "failed", 0, HOPELESS)
 
 
 async def test_a_site_that_wants_to_be_paid_says_so(gateway: Open, site: Site) -> None:

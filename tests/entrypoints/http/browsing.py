@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -19,6 +19,7 @@ IN_BROWSER = [
 ]
 
 WIDE, TABLET, PHONE = (1280, 860), (820, 1180), (360, 740)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 # The least contrast between a text and what is behind it, by the formula of WCAG 2.2 (relative luminance).
 LEAST_CONTRAST = """() => {
@@ -49,18 +50,21 @@ Open = Callable[..., AbstractAsyncContextManager["Page"]]
 
 
 async def browser_tabs() -> AsyncIterator[Open]:
-    """A function that opens a tab of a given size and colour scheme."""
+    """A function that opens a tab of a given size."""
     from playwright.async_api import async_playwright
 
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=CHROMIUM)
 
         @asynccontextmanager
-        async def tab(size: tuple[int, int] = WIDE, scheme: str = "light") -> AsyncIterator[Page]:
-            width, height = size
-            page = await browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        async def tab(size: tuple[int, int] = WIDE) -> AsyncIterator[Page]:
+            page = await browser.new_page(viewport={"width": size[0], "height": size[1]})
             yield page
             await page.close()
 
         yield tab
         await browser.close()
+
+
+async def resize(page: Page, size: tuple[int, int]) -> None:
+    await page.set_viewport_size({"width": size[0], "height": size[1]})

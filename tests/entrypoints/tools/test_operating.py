@@ -1,17 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from tests.entrypoints.command import Done, run
 from tests.entrypoints.conftest import Connect
 from tests.entrypoints.stdio import structured
-from tests.patience import PATIENCE
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state import open_state
 
@@ -60,18 +59,15 @@ async def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
     return {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path), "STATE_URL": url, "COLUMNS": "100"}
 
 
-def run(environment: dict[str, str], *arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "websearch_gateway", "cache", "migrate", *arguments]
-    return subprocess.run(
-        command, env=environment, input=text, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
+async def migrate(environment: dict[str, str], *arguments: str, text: str = "") -> Done:
+    return await asyncio.to_thread(run, environment, "cache", "migrate", *arguments, text=text)
 
 
 async def test_the_command_copies_and_counts(environment: dict[str, str], tmp_path: Path) -> None:
     target = f"sqlite:///{tmp_path / 'target.db'}"
-    done = run(environment, target)
+    done = await migrate(environment, target)
     assert (done.returncode, done.stdout, done.stderr) == (0, "3 entries copied to sqlite\n", "")
-    result = json.loads(run(environment, "-", "--counters", "--json", text=f"{target}\n").stdout)
+    result = json.loads((await migrate(environment, "-", "--counters", "--json", text=f"{target}\n")).stdout)
     assert (result["copied"], result["counters"]) == (3, 1)
     state = open_state(target)
     assert [key async for key, _ in state.scan("")] == ["cache/a", "cache/b", "cache/c", "ledger/n"]
@@ -79,8 +75,8 @@ async def test_the_command_copies_and_counts(environment: dict[str, str], tmp_pa
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
-def test_the_password_of_a_target_is_never_shown(environment: dict[str, str], scheme: str) -> None:
-    done = run(environment, f"{scheme}://somebody:{PASSWORD}@127.0.0.1:1/x", "--json")
+async def test_the_password_of_a_target_is_never_shown(environment: dict[str, str], scheme: str) -> None:
+    done = await migrate(environment, f"{scheme}://somebody:{PASSWORD}@127.0.0.1:1/x", "--json")
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert PASSWORD not in done.stdout + done.stderr
