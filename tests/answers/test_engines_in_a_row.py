@@ -9,7 +9,7 @@ import pytest
 
 from websearch_gateway.answers import llm as engine
 from websearch_gateway.app import Gateway
-from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
+from websearch_gateway.errors import Exhausted, SearchAuthError, SearchNotConfiguredError
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
 from websearch_gateway.settings import ENGINES
@@ -114,3 +114,13 @@ async def test_an_engine_that_cannot_serve_is_refused_at_the_start(gateway: Open
     with pytest.raises(SearchNotConfiguredError, match=words):
         async with gateway(answer_engines=names):
             pass
+
+
+async def test_a_search_that_your_own_model_and_quotes_share_fails_once(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("serper", "unrelated")
+    own = {"answer_engines": "llm", "llm_base_url": f"{sandbox.url}/llm/v1", "llm_model": LLM_MODEL}
+    async with gateway(search_providers="serper", **own) as opened:
+        with pytest.raises(Exhausted) as caught:
+            await opened.search(TOWER)
+    assert [attempt.name for attempt in caught.value.attempts] == ["serper"]
+    assert sandbox.calls("serper") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -41,6 +42,14 @@ async def test_every_form_gives_the_same_order(sandbox: Sandbox, path: str) -> N
     assert first == again == ([2, 1, 0], "")
     asked = sandbox.calls("reranker")
     assert asked == (3 if "tei" in path else 2), "the form is learned once"
+
+
+async def test_two_calls_that_learn_the_form_at_once_are_both_ordered(sandbox: Sandbox) -> None:
+    client = create_client()
+    reranker = HttpReranker(f"{sandbox.url}/reranker/tei", client, key=KEY)
+    found = await asyncio.gather(*(reranker.order(QUERY, TEXTS, Call.after(10)) for _ in range(4)))
+    await client.aclose()
+    assert found == [([2, 1, 0], "")] * 4
 
 
 async def test_a_wrong_key_keeps_the_order_and_names_the_setting_and_no_secret(sandbox: Sandbox) -> None:

@@ -106,6 +106,14 @@ async def test_every_provider_finds_pages_in_the_sandbox(sandboxed: Sandboxed, s
     assert call.bill.usd == sandboxed.by_name[name].provider.capabilities.cost_per_call_usd
 
 
+@pytest.mark.parametrize("name", NAMES)
+async def test_every_vendor_can_answer_another_question(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
+    sandbox.fault(TARGETS[name], "unrelated")
+    results = await sandboxed.by_name[name].ask(Call.of(QUERY, soon()))
+    assert results.hits
+    assert f"{sandbox.url}/pages/descale-espresso-machine" not in {hit.url for hit in results.hits}
+
+
 @pytest.mark.parametrize("name", PAGING)
 async def test_paging_collects_distinct_hits_up_to_the_requested_number(
     sandboxed: Sandboxed, sandbox: Sandbox, name: str

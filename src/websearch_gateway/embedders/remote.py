@@ -276,8 +276,9 @@ class HttpReranker:
         return sorted(every, key=lambda place: -scores.get(place, -math.inf)), ""
 
     async def _scores(self, query: str, texts: Sequence[str], call: Call) -> Mapping[int, float]:
+        sends_texts = self._takes_texts  # another call may learn it meanwhile
         reply = await self._ask(query, texts, call)
-        if not self._takes_texts and reply.status in (400, 422) and b"texts" in reply.body:
+        if not sends_texts and reply.status in (400, 422) and b"texts" in reply.body:
             self._takes_texts = True
             reply = await self._ask(query, texts, call)
         if not 200 <= reply.status < 300:  # its own message may quote a text

@@ -257,8 +257,8 @@ class Gate:
 
 _BOMB_BLOCK = 1 << 20
 _BOMB_BLOCKS = 4096
-# A query in JSON, or in a form: a value of `q` or `query`.
-_QUERY = re.compile(rb'("q(?:uery)?":\s*")(?:[^"\\]|\\.)*|((?<![^&])q(?:uery)?=)[^&]*')
+# A query in JSON, or in a form: a value of `q`, `query` or, of Wikipedia, `gsrsearch`.
+_QUERY = re.compile(rb'("q(?:uery)?":\s*")(?:[^"\\]|\\.)*|((?<![^&])(?:q(?:uery)?|gsrsearch)=)[^&]*')
 _OTHER_QUERY = rb"\1\2harbour,ferry,library,fares"
 _NONSENSE = b"\x00\xff<<{]]]} \xc3\x28 this is neither JSON nor HTML "
 

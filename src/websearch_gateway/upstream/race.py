@@ -374,7 +374,8 @@ class FirstSuccess(Generic[T]):
         waits = [failure.retry_after for failure in failures if failure.code not in UNUSABLE]
         given = (failure.advice for failure in failures if isinstance(failure, Exhausted))
         advice = advice or next(filter(None, given), "")
-        error = Exhausted(self.attempts, retry_after=shortest(waits), advice=advice)
+        # Your own model and raw search share one search, which fails once.
+        error = Exhausted(tuple(dict.fromkeys(self.attempts)), retry_after=shortest(waits), advice=advice)
         if error.code == "RATE_LIMIT":
             error.retry_after = min((wait for wait in waits if wait is not None), default=None)
         return error
