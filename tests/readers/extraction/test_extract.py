@@ -136,6 +136,12 @@ def test_a_sentence_or_a_long_paragraph_that_begins_like_one_stays(line: str) ->
     assert rest(f"{PARAGRAPHS}<p>{line}</p>", [0.8] * 10, [1.0] * 10)[9] == 0.8
 
 
+def test_a_heading_that_promises_more_stays_over_prose_and_goes_over_links() -> None:
+    links, likely = "<ul><li><a href='/port'>The port</a></li><li><a href='/sea'>The sea</a></li></ul>", [0.8] * 12
+    assert rest(f"{PARAGRAPHS}<h2>More about the tides</h2>{PARAGRAPHS}", [0.8] * 19, [1.0] * 19)[9] == 0.8
+    assert rest(f"{PARAGRAPHS}<h2>More about the tides</h2>{links}", likely, [1.0] * 12)[9] == 0
+
+
 def test_comments_are_left_out_of_an_article_unless_trafilatura_keeps_them() -> None:
     comments = "<p>First, a comment on it.</p><p>Another comment on it.</p>"
     markup = f"<p>The article has more words.</p><div class='comment-list'><div>{comments}</div></div>"

@@ -322,8 +322,12 @@ class Measures:
 
     def beside_text(self) -> Any:
         """For each block, whether it is a line that belongs to no text: it leads away, or credits a picture."""
-        lines = zip(self.outline.blocks, self.words, strict=True)
-        return self.np.array([_is_beside(block.text.strip(), words) for block, words in lines], dtype=bool)
+        np = self.np
+        prose = np.append(((self.link_share < 0.5) & (self.stops > 0) & (self.words >= SENTENCE))[1:], False)
+        # A heading "More about tides" over prose opens a section of the text.
+        leads = ~(prose & (self.links == 0) & np.isin(self.tags, _HEADINGS))
+        lines = zip(self.outline.blocks, self.words, leads, strict=True)
+        return np.array([_is_beside(block.text.strip(), *measured) for block, *measured in lines], dtype=bool)
 
     def in_consent(self) -> Any:
         """For each block, whether an element around it, with at most half of them, asks for consent to cookies."""
@@ -336,11 +340,11 @@ class Measures:
         return {**_own(self), **_around(self), **_headings(self), **_core_and_end(self), **_candidate(self)}
 
 
-def _is_beside(text: str, words: int) -> bool:
+def _is_beside(text: str, words: int, may_lead: bool) -> bool:
     if words <= _LONGEST_CREDIT and _CREDIT.match(text):
         return True
     is_sentence = text[-1:] in ".!?" and ":" not in text
-    return words <= _LONGEST_AWAY and not is_sentence and _AWAY.match(text) is not None
+    return may_lead and words <= _LONGEST_AWAY and not is_sentence and _AWAY.match(text) is not None
 
 
 def words_of(text: str) -> list[str]:
