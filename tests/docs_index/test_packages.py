@@ -20,6 +20,7 @@ from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.store.postgres import PostgresDocs
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError
+from websearch_gateway.models import UNLIMITED
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.sandbox import Sandbox
@@ -38,6 +39,7 @@ async def opened(
         server = request.getfixturevalue("postgresql_server")
         empty_database(server)
         store = PostgresDocs(server.url, EMBEDDER.name)
+    await workers.run(int, deadline=UNLIMITED)  # on a busy machine a process starts for longer than a look-up may take
     async with library(store, urlsplit(sandbox.url).port or 0, workers) as made:
         yield made
 

@@ -58,6 +58,20 @@ async def test_a_client_that_has_introduced_itself_starts_the_loading() -> None:
     await lazy.close()
 
 
+async def test_a_crawl_in_the_background_that_breaks_is_logged_at_once(tmp_path, caplog) -> None:
+    """Nobody waits for it, so its error would show when the server closes."""
+    (tmp_path / "docs.db").touch()
+    lazy = LazyGateway(Settings(state_url="memory://", docs_url=f"sqlite:///{tmp_path}/docs.db", data_dir=tmp_path))
+    gateway = await lazy.get()
+    docs = await asyncio.to_thread(gateway.lazy_docs.get)
+
+    docs.runner.clock = lambda: 1 / 0
+    await lazy._crawl()
+    assert "This process crawls no documentation any more: The gateway failed" in caplog.text
+    assert "ZeroDivisionError" in caplog.text
+    await lazy.close()
+
+
 async def test_closing_what_was_never_used_does_nothing() -> None:
     await LazyGateway(Settings(state_url="memory://")).close()
 

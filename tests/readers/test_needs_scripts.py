@@ -25,6 +25,9 @@ def judged(body: str, head: str = "") -> bool:
         f'<div id="__next"></div><script>start()</script>{APP}',
         f"<app-root></app-root>{APP}",
         f"<header><h1>Tides</h1><p>{WORDS}</p></header><app-root></app-root>{APP}",
+        f'<main><h1>Tides</h1></main><div id="app"></div>{APP}',
+        f'<div id="app"><main><h1>Loading…</h1><p>Tides</p></main></div>{APP}',
+        f'<main><h1>Tides</h1><div class="content"></div></main>{APP}',
         APP,
         f"<noscript>You need to enable JavaScript to run this app. {WORDS}</noscript><div id=root></div>{APP}",
         f'<nav>{WORDS}</nav><main id="root"></main>{APP}',
@@ -54,6 +57,8 @@ def test_a_page_without_text_in_its_markup_needs_its_scripts(body: str) -> None:
         f"<h1>All pages</h1><ul>{MENU}</ul><x-search></x-search>{APP}",
         f"<main><h1>Struct Table</h1><rustdoc-toolbar></rustdoc-toolbar><p>{WORDS}</p></main>{APP}",
         f"<ul>{MENU}</ul><p>{WORDS}</p><p>Loading …</p>{APP}",
+        f"<main><h1>Tides</h1><p>Open the manual of tides.</p></main>{APP}",
+        f'<div id="app"><main class="home"><header><h1>Tides</h1><p>A manual of tides</p></header></main></div>{APP}',
     ],
 )
 def test_a_page_with_text_or_without_scripts_does_not_need_scripts(body: str) -> None:

@@ -114,13 +114,16 @@ class LazyGateway:
             self._crawling = asyncio.create_task(self._crawl())
 
     async def _crawl(self) -> None:
-        """Crawl pending documentation, from when there is an index."""
+        """Crawl pending documentation, from when there is an index. A failure goes to the log: nobody waits for it."""
         index = self.settings.docs_path
         while index is not None and not await asyncio.to_thread(_is_there, index):  # noqa: ASYNC110 - a file has no event
             await asyncio.sleep(LOOK_SECONDS)
-        gateway = await self.get()
-        docs = await asyncio.to_thread(gateway.lazy_docs.get)
-        await docs.runner.keep_crawling(3600 * self.settings.docs_refresh_hours)
+        try:
+            gateway = await self.get()
+            docs = await asyncio.to_thread(gateway.lazy_docs.get)
+            await docs.runner.keep_crawling(3600 * self.settings.docs_refresh_hours)
+        except Exception as error:
+            _log.error("This process crawls no documentation any more: %s", describe(error).message)
 
 
 def _is_there(file: Path) -> bool:

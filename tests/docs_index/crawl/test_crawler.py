@@ -324,6 +324,19 @@ async def test_the_file_of_a_link_without_ending_is_not_fetched_if_robots_txt_fo
     assert {page.draft.url.removeprefix(site.url) for _, page in pages} == {"home.md", "guide.md"}
 
 
+async def test_the_file_of_a_link_without_ending_is_not_fetched_if_exclude_names_it(docs, site):
+    site.pages = {
+        "/docs/": html("Home", head="<script>window.$docsify = {homepage: 'home.md'}</script>"),
+        "/docs/home.md": f"# Home\n\n{PROSE}\n\n[Guide](guide) [Zoo](zoo/keeper)",
+        "/docs/guide.md": f"# The guide\n\nThe zebra. {PROSE}",
+        "/docs/zoo/keeper.md": f"# The keeper\n\nThe walrus. {PROSE}",
+    }
+    version = await crawled(docs, site.url, CrawlOptions(delay=0, browser="never", exclude=("zoo/*.md",)))
+    pages = await docs.store.pages_after(version.id, 0, 10)
+    assert {page.draft.url.removeprefix(site.url) for _, page in pages} == {"home.md", "guide.md"}
+    assert not site.fetched("/docs/zoo/keeper.md")
+
+
 async def test_a_refused_site_is_discarded_and_one_with_pages_is_not(docs, site):
     site.pages = {"/docs/": html("Start")}
     kept = await crawled(docs, site.url)

@@ -92,6 +92,10 @@ GENERATORS = {
         '<button title="Toggle word wrap" type="button"></button><button title="Copy code" type="button"></button></div><code '
         'class="nextra-code" dir="ltr" data-line-numbers="">'
         + "\n".join(f"<span>{f'<span>{line}</span>' if line else ' '}</span>" for line in LINES) + "</code></pre></div>"),
+    "fumadocs": ("", '<figure dir="ltr" class="shiki not-prose" data-line-numbers="true"><div class="absolute"><button type="button" '
+        'aria-label="Copy Text"></button></div><div class="overflow-auto"><pre class="w-max"><code>'
+        + "\n".join(f'<span class="line">{f"<span>{line}</span>" if line else ""}</span>' for line in LINES)
+        + "</code></pre></div></figure>"),
     "retype": ("html", f'<doc-codeblock line-numbers highlight="2"><pre translate="no" class="language-markup"><code v-pre '
         f'class="language-markup">{WHOLE}</code></pre></doc-codeblock>'),
     "a quote around code": ("", f"<blockquote><pre>{WHOLE}</pre></blockquote>"),
@@ -139,6 +143,16 @@ def test_code_in_a_note_of_asciidoc_stays_code_and_code_of_one_line_in_a_cell_is
     markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
     assert f"{TEXT}\n\n```bash\nspam --once\n```" in markdown
     assert r"| `spam \| egg` | Eggs |" in markdown
+
+
+def test_the_cards_of_the_pages_before_and_after_are_left_out():
+    cards = "".join(
+        f'<a class="flex" href="/{way}"><div><p>Spam</p></div><p>{way} Page</p></a>' for way in ("Previous", "Next")
+    )
+    page = f'<body><article><h1>Eggs</h1><div class="prose"><p>{TEXT}</p></div><div class="grid">{cards}</div></article></body>'
+    found = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8")
+    assert found.markdown == f"# Eggs\n\n{TEXT}"
+    assert found.links == ("https://docs.example.org/Previous", "https://docs.example.org/Next")
 
 
 def test_the_definitions_of_rustdoc_have_their_ids_and_no_notes():

@@ -21,6 +21,7 @@ from weakref import WeakValueDictionary
 from websearch_gateway.docs_index.crawl.chunking import MOST_LEFT_OUT, MOST_SYMBOLS, drafted
 from websearch_gateway.docs_index.crawl.listing import Defined
 from websearch_gateway.docs_index.crawl.scope import (
+    EXCLUDED,
     MAX_DEPTH,
     MAX_LIKE,
     Scope,
@@ -266,7 +267,9 @@ class PageWork:
             return await self.source.fetch(task)
         except SearchFetchError as error:
             place = f"{head}/{other}"
-            if error.details.get("status") not in _GONE or not other or not all(await self.source.allowed([place])):
+            if error.details.get("status") not in _GONE or not other or self.scope.refusal(place) == EXCLUDED:
+                raise
+            if not all(await self.source.allowed([place])):
                 raise
             return await self.source.fetch(UrlTask(task.id, task.version_id, place))
 

@@ -24,6 +24,7 @@ ELSEWHERE = "on another site"
 """Why an address is not fetched that is no part of the site at all: nobody misses it."""
 OUTSIDE = "outside of the start URL's folder"
 NO_PAGE = "a type of file without text, or a copy of a page"
+EXCLUDED = "--exclude leaves it out"
 MOST_LEFT_OUT = 20_000
 SHOWN_LEFT_OUT = 5
 
@@ -182,7 +183,7 @@ class Scope:
         # The canonical address lacks it. On the web, what `--exclude "*.html"` names may be copies of the folders.
         as_file = [*names, *(f"{one}index.html" for one in names)] if parts.path.endswith("/") else names
         if _matches(as_file if self.of_files else names, self.exclude):
-            return "--exclude leaves it out"
+            return EXCLUDED
         if self.include and not _matches(as_file, self.include):
             return "--include leaves it out"
         return ""

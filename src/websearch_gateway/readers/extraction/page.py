@@ -336,6 +336,10 @@ def strip_furniture(root: Any) -> None:
             _as_code(element)
         elif kind == "flag":  # stands before a name, apart from it by its style alone
             element.tail = f" {element.tail or ''}"
+    articles = list(islice(root.iter("article"), 2))
+    last = articles[0][-1] if len(articles) == 1 and len(articles[0]) else None
+    if last is not None and last.tag == "div" and 0 < len(last) <= 2 and all(map(_is_card, last)):
+        _remove(last)
 
 
 @lru_cache(maxsize=2_000)
@@ -365,6 +369,11 @@ def _is_furniture(element: Any, kind: str) -> bool:
     if kind == "language" and tag == "span":  # VitePress writes the language beside the code
         return element.getnext() is not None and element.getnext().tag == "pre"
     return kind == "furniture" or (kind == "source" and tag == "a" and _short_text(element) == "Source")
+
+
+def _is_card(element: Any) -> bool:
+    """Whether an element is a link around blocks: one or two at the end of an article lead to its neighbours."""
+    return element.tag == "a" and not (element.tail or "").strip() and next(element.iter("p", "div"), None) is not None
 
 
 def _short_text(element: Any) -> str:

@@ -195,11 +195,16 @@ def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     size = _text_chars(root)
     found = (one for one in root.iter("*") if "-" in one.tag or _ROOT_IDS.fullmatch(one.get("id", "")))
     mounts = [one for one in islice(found, _MOST_MOUNTS) if one.tag != "body" and _text_chars(one) < _ALMOST_NO_TEXT]
-    is_named = any("-" not in mount.tag for mount in mounts)
+    texts = ("".join(one.itertext()) for one in root.xpath("//main//h1 | //article//h1"))
+    has_title = any(text.strip() and not _LOADING.fullmatch(text) for text in texts)
+    # The shell of an app has no title and text of a page in its main element: a server has filled it.
+    is_filled = has_title and any(map(_text_chars, root.xpath("//main[.//h1]//p | //article[.//h1]//p")))
+    mounts = [one for one in mounts if not (is_filled and one.xpath("boolean(.//main//h1 | .//article//h1)"))]
+    is_named = any("-" not in one.tag for one in mounts)
     if size < LITTLE_TEXT:
         # A short page with a widget of its own; the header of an app is no such page.
-        has_title = any(_text_chars(heading) for heading in root.xpath("//main//h1 | //article//h1"))
-        return size < _ALMOST_NO_TEXT or asks or is_named or (not has_title and bool(mounts))
+        is_empty = size < _ALMOST_NO_TEXT and not is_filled
+        return is_empty or asks or is_named or (not has_title and bool(mounts))
     etree.strip_elements(root, *_FRAME, with_tail=False)
     size = _text_chars(root)
     waits = size < _ALMOST_NO_TEXT and any(map(_LOADING.fullmatch, root.itertext()))
