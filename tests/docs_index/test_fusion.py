@@ -56,11 +56,11 @@ def test_a_guide_to_something_else_is_none_for_a_question():
     assert [page.page_id for page in ranked] == [3, 1, 2]
 
 
-def test_the_short_entry_of_a_folder_comes_after_a_page_that_is_nearly_as_good():
-    found = chunks(10, 20)
-    for size, order in ((1, [2, 1]), (9, [1, 2])):
-        facts = {1: PageFacts("A", "deploy/", size), 2: PageFacts("B", "deploy/b.html", size)}
-        assert [page.page_id for page in rank_pages(parse("waiting"), found, [], [], facts)] == order
+def test_a_page_of_a_site_that_the_query_names_comes_first():
+    for site, asked in (("zsh", "prompt of zsh"), ("jinja2", "a Jinja prompt"), ("docs.aiohttp.org", "aiohttp prompt")):
+        facts = {1: PageFacts("Git", "git.html", 9, "ffmpeg"), 2: PageFacts("A", "a.html", 9, site)}
+        assert [page.page_id for page in rank_pages(parse(asked), chunks(10, 20), [], [], facts)] == [2, 1]
+    assert rank_pages(parse("an org prompt"), chunks(10, 20), [], [], facts)[0].page_id == 1
 
 
 def test_a_plain_word_that_happens_to_be_the_name_of_a_module_defines_nothing():

@@ -272,6 +272,34 @@ async def test_the_first_result_goes_on_with_the_text_after_its_chunk(docs, rank
     assert found.content.endswith("```\npause(task)\n```")
 
 
+async def test_a_last_section_that_does_not_fit_is_cut_itself_and_not_the_text_before_it(docs, ranker):
+    id_ = await version(docs)
+    texts = ("Pausing takes a while. " * 60, "## Pausing\n\n" + "Tasks can be paused. " * 60)
+    await commit(docs, id_, page(f"{BASE}a.html", *texts, title="Guide"))
+    (found,) = await ranker.search("pausing", None, await docs.versions(), max_tokens=350)
+    assert found.content.startswith("## Pausing\n\nTasks can be paused.")
+
+
+async def test_a_page_with_the_words_of_the_query_in_one_place_comes_before_one_with_more_of_each(docs, ranker):
+    id_ = await version(docs)
+    scattered = f"Retry, retry. {'It waits. ' * 40} Uploads. {'It waits. ' * 40} Timeouts, and a timeout."
+    together = f"{'It runs. ' * 60} Retry uploads after a timeout. {'It runs. ' * 60}"
+    await commit(docs, id_, page(f"{BASE}a.html", scattered, title="Uploads"))
+    await commit(docs, id_, page(f"{BASE}b.html", together, title="Notes"))
+    found = await ranker.search("retry uploads timeout", None, await docs.versions())
+    assert [one.page_title for one in found] == ["Notes", "Uploads"]
+
+
+async def test_the_section_about_the_rarest_word_is_shown_rather_than_one_about_common_words(docs, ranker):
+    id_ = await version(docs)
+    for number in range(9):
+        await commit(docs, id_, page(f"{BASE}{number}.html", f"Server request {number}.", title=f"Server {number}"))
+    text = "## A request and its server\n\nA server has requests.\n\n## Middlewares\n\nWrite a middleware."
+    await commit(docs, id_, page(f"{BASE}a.html", text, title="Advanced"))
+    found = await ranker.search("middleware for each server request", None, await docs.versions())
+    assert found[0].content.startswith("## Middlewares")
+
+
 async def test_the_beginning_of_a_section_is_shown_if_only_a_later_chunk_of_it_is_found(docs, ranker):
     id_ = await version(docs)
     texts = ("## Pausing\n\nHalt it at first.", "Then wait for long.", "Then wait for seconds until the tasks end.")
@@ -368,7 +396,7 @@ def test_the_first_gets_enough_to_answer_however_many_follow():
 
 async def test_another_order_is_taken_over_but_for_definitions_and_the_best_place_has_the_best_score(docs):
     id_ = await version(docs)
-    for number in range(4):
+    for number in range(3):
         await commit(docs, id_, page(f"{BASE}{number}.html", f"Use task.wait {'wait ' * number} here.", title="Use"))
     draft = page(f"{BASE}task.html", "About tasks.", "**task.wait(*seconds*)**")
     await commit(docs, id_, with_symbols(draft, Symbol("task.wait", "api", "task.wait", 1)))

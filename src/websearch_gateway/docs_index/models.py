@@ -310,11 +310,12 @@ class SymbolMatch:
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What ranking knows of a page: its title, its path as in `Chunk`, and the number of its chunks."""
+    """What ranking knows of a page: its title, its path as in `Chunk`, its number of chunks, and its site's name."""
 
     title: str
     path: str
     chunks: int
+    site: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reads a query of `search_docs`, and makes one ranking of pages out of what three searches found. Pure."""
+"""Reads a query of `search_docs`, and makes one ranking of pages out of what three searches found."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import re
 import string
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from math import log
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from websearch_gateway.docs_index.models import PageFacts, ScoredChunk, SiteVersion, SymbolMatch
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.passages import fuse
-from websearch_gateway.text.tokens import STOP_WORDS, fold, query_terms, split_cjk, tokens_of_each, words
+from websearch_gateway.text.tokens import STOP_WORDS, fold, query_terms, split_cjk, stems, tokens_of_each, words
+
+if TYPE_CHECKING:
+    from websearch_gateway.docs_index.store.database import Database
 
 MOST_WORDS = 32
 """The most words of a query to search for; more only slow the search."""
@@ -53,7 +57,7 @@ class Query:
     The text index looks up the `phrases`, which are distinct and in order: quoted phrases, names, and words other than
     stop words. `symbols` are the names that a page may define, `certain` those that are no acronym, brand or language.
     `whole` is the query itself if it is short enough to be a name. `version` is the label that the query names.
-    `is_names`: the query has no other words than symbols.
+    `is_names`: the query has no other words than symbols. `weights` say how rare its words are, by their stems.
     """
 
     text: str
@@ -63,13 +67,15 @@ class Query:
     whole: tuple[str, ...] = ()
     version: str | None = None
     is_names: bool = False
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
-def parse(text: str, labels: Collection[str] = ()) -> Query:
+def parse(text: str, labels: Collection[str] = (), weights: Mapping[str, float] | None = None) -> Query:
     """Parse a query.
 
     Args:
         labels: the labels of the existing versions; only these are recognised as a version.
+        weights: see `Query`.
     """
     version, rest = _version(_LABEL.sub("", text), labels)
     quoted = [(one[0] or one[1]).strip() for one in _QUOTED.findall(rest)]
@@ -93,6 +99,7 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
         whole=(name,) if len(name.split()) <= WHOLE_WORDS else (),
         version=version,
         is_names=bool(symbols) and not quoted and all(word in symbols for word in content),
+        weights=weights or {},
     )
 
 
@@ -130,6 +137,26 @@ def spellings_near(word: str) -> list[str]:
         found += [a + letter + b for a, b in parts]
         found += [a + letter + b[1:] for a, b in parts if b]
     return list(dict.fromkeys(found))
+
+
+def counted(text: str, db: Database) -> tuple[dict[str, str], dict[str, float]]:
+    """The nearest known word for each of a query that no page has; and how rare each of its words is, by its stem."""
+    asked = [word for word in words(text)[:MOST_WORDS] if word not in STOP_WORDS]
+    may_be_wrong = words_of(text)
+    counts = db.count_words(list(dict.fromkeys((*asked, *may_be_wrong))))
+    instead = {}
+    for word in [word for word in may_be_wrong if word not in counts][:MOST_UNKNOWN]:
+        near, start = spellings_near(word), word[:3]
+        # Most mistakes come later in a word, and words that begin alike are looked up faster.
+        known = db.count_words([one for one in near if one.startswith(start)])
+        known = known or db.count_words([one for one in near if not one.startswith(start)])
+        if known:
+            instead[word] = max(known, key=lambda one: (one[0] == word[0], known[one]))
+            counts |= known
+    asked = [instead.get(word, word) for word in asked]
+    (total,) = db.execute("SELECT max(id) FROM chunks").fetchone()
+    weights = (log(1 + (total or 0) / (counts.get(word, 0) + 0.5)) for word in asked)
+    return instead, dict(zip(stems(asked), weights, strict=True))
 
 
 def replaced(text: str, instead: Mapping[str, str]) -> str:
@@ -224,7 +251,8 @@ TITLE_GAIN = 4
 """A page with all words of the query in its title scores this much more, times its own score; others by their share. A
 word counts by how few of the candidates have it in their titles: the name of the product tells nothing."""
 FOLDER_GAIN = 2
-"""How many times as much a page scores in a top folder that the query names: `sqlite/` for "a SQLite table"."""
+"""How many times as much a page scores in a top folder or on a site that the query names: `sqlite/` for "a SQLite
+table"."""
 
 GUIDE_GAIN = 1.5
 """How many times as much a guide scores for a question with a word of its title: a reference says what there is, not
@@ -236,11 +264,6 @@ _GUIDE = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"\b(?:how|why|when|what|which|can i|should)\b", re.IGNORECASE)
-
-ENTRY_SHARE, MOST_OF_ENTRY = 0.6, 2
-"""The share of its score that the entry page of a folder keeps if it has at most so many chunks: it only introduces the
-pages that answer."""
-_ENTRY = re.compile(r"(?:^|/)(?:index\.\w+|contents\.\w+)?$")
 
 _PARTS = re.compile(r"\w(?:\.|::)\w")
 _SEPARATORS = ".:>#/"
@@ -273,9 +296,9 @@ def rank_pages(
 ) -> list[RankedPage]:
     """The pages of all candidates, best first; pages that define a name in the query come before all others.
 
-    Announcements come later than their texts say, unless the query asks for one, and so do short entries of folders;
-    pages with words of the query in their titles or in a folder that it names, and for a question the guides among
-    them, come earlier. A query of names alone finds only pages that have one of them.
+    Announcements come later than their texts say, unless the query asks for one; pages with words of the query in their
+    titles, in a folder or on a site that it names, and for a question the guides among them, come earlier. A query of
+    names alone finds only pages that have one of them.
 
     Args:
         text, near: chunks found by words and by vectors, best first.
@@ -326,6 +349,7 @@ def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
     folders = {
         id_: fold(unquote(page.path.partition("/")[0])) if "/" in page.path else "" for id_, page in facts.items()
     }
+    sites = {name: asked.intersection(_words_of_site(name)) for name in {page.site for page in facts.values()}}
     named = asked.intersection(folders.values())
     subject = weights.keys() - set(chain.from_iterable(tokens_of_each(named)))
     guided = not query.symbols and bool(_QUESTION.search(query.text))
@@ -335,12 +359,18 @@ def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
         is_guide = guided and _GUIDE.search(page.path) and (folder in asked or not named) and subject & title
         return (
             (1 + TITLE_GAIN * sum(weights[term] for term in weights.keys() & title) / total)
-            * (FOLDER_GAIN if folder in asked else 1)
+            * (FOLDER_GAIN if folder in asked or sites[page.site] else 1)
             * (GUIDE_GAIN if is_guide else 1)
-            * (ENTRY_SHARE if page.chunks <= MOST_OF_ENTRY and _ENTRY.search(page.path) else 1)
         )
 
     return {page_id: gain(page_id, page) for page_id, page in facts.items()}
+
+
+def _words_of_site(name: str) -> set[str]:
+    """What a query may call a site: `jinja2` and `jinja`; `aiohttp`, for docs.aiohttp.org."""
+    *parts, last = fold(name).split(".")
+    found = {word for part in parts or [last] for word in words(part)}
+    return found | {word.rstrip(string.digits) for word in found}
 
 
 def _fused(

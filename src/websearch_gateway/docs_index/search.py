@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import accumulate, chain, pairwise, takewhile
-from math import log
+from math import inf, log
 from operator import add
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -19,17 +19,15 @@ from urllib.parse import quote
 from websearch_gateway.docs_index.models import Chunk, ScoredChunk, SiteVersion, SymbolMatch, TextQuery
 from websearch_gateway.docs_index.query import (
     MOST_JUDGED,
-    MOST_UNKNOWN,
     Query,
     RankedPage,
     best_definition,
+    counted,
     is_navigation,
     newest_first,
     parse,
     rank_pages,
     replaced,
-    spellings_near,
-    words_of,
 )
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.store.pages import (
@@ -43,7 +41,13 @@ from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.chunk import window
 from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines, sentences_of
-from websearch_gateway.text.tokens import UNSPACED, estimate_tokens, query_terms, tokens, tokens_of_each
+from websearch_gateway.text.tokens import (
+    UNSPACED,
+    estimate_tokens,
+    query_terms,
+    tokens,
+    tokens_of_each,
+)
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.store.database import Database
@@ -65,7 +69,7 @@ ENOUGH = 10
 MAX_TOKENS = 1_600
 """The default limit of a reply."""
 
-LEAST_SHOWN, TOKENS_A_SECTION = 3, 300
+LEAST_SHOWN, TOKENS_A_SECTION = 3, 400
 """The fewest results with text if there are as many, and the tokens for which one more is shown."""
 
 MOST_TITLES = 0.15
@@ -85,6 +89,14 @@ CODE_GAIN, BEST_GAIN, PAIR_GAIN, MIDDLE_LOSS = 0.3, 0.3, 0.3, 0.5
 """What a section scores for code, for a chunk that ranks high and for two words that follow each other in the query and
 in its heading, and what it loses if it begins in the middle of another one. All words of the query score 1, in its
 heading 2, and so does a name in its heading."""
+
+MOST_REORDERED = 5
+"""So many of the first pages are ordered by the sections that they would show."""
+PAGE_POWER, TEXT_GAIN, CLOSE_GAIN, WITHIN = 0.6, 2.0, 3.0, 200
+"""A page scores `score ** PAGE_POWER`, times e to the power of the gains: for all words of the query in the section,
+and for all of them within so many characters."""
+UNCOUNTED = 3.0
+"""The weight of a word that was not counted."""
 SEEN_CHARS = 1_400
 """The length of a section that may be shown: what comes later in it does not make it a better answer."""
 
@@ -119,8 +131,8 @@ class Ranker:
 
     async def understood(self, text: str, versions: Sequence[SiteVersion]) -> tuple[Query, dict[str, str]]:
         """The parsed query, and the words that were put in place of those that no page has."""
-        instead = await self._index.searching(partial(_instead, words=words_of(text)))
-        return parse(replaced(text, instead), {version.label for version in versions}), instead
+        instead, weights = await self._index.searching(partial(counted, text))
+        return parse(replaced(text, instead), {version.label for version in versions}, weights), instead
 
     async def search(
         self,
@@ -142,7 +154,11 @@ class Ranker:
             reorder: gives the places of texts for a query, best first.
         """
         searched = [version for version in versions if query.version in (None, version.label)]
-        near = await self._near(vector, searched)
+        near: list[ScoredChunk] = []
+        if vector is not None:
+            most = CANDIDATES * _most_alike(searched)
+            near = await self._index.search_vectors(vector, [version.id for version in searched], most)
+            near = [one for one in near if one.score >= LEAST_NEARNESS * near[0].score]
         if reorder is None:
             shown = min(limit, _most_shown(max_tokens))
             return await self._index.searching(
@@ -152,13 +168,6 @@ class Ranker:
         found = await self._index.searching(lambda db: self._sections(db, query, near, searched, most, most))
         found = (await _reordered(reorder, query, found))[:limit]
         return await self._index.searching(lambda db: _fit(db, found, query, max_tokens))
-
-    async def _near(self, vector: Vectors | None, versions: Sequence[SiteVersion]) -> list[ScoredChunk]:
-        if vector is None:
-            return []
-        most = CANDIDATES * _most_alike(versions)
-        found = await self._index.search_vectors(vector, [version.id for version in versions], most)
-        return [one for one in found if one.score >= LEAST_NEARNESS * found[0].score]
 
     def _sections(
         self,
@@ -179,20 +188,25 @@ class Ranker:
         best = [match.chunk_id if (match := best_definition(query, page)) else page.chunk_ids[0] for page in first]
         chunks = {chunk.id: chunk for chunk in load_chunks(db, best, with_text=False)}
         groups = self._grouped(zip(first, map(chunks.get, best), strict=True), by_id)
-        ordered: list[list[_Shown]] = []
+        ordered: list[tuple[float, list[_Shown]]] = []
         last: list[list[_Shown]] = []
         for group in groups:
-            if len(ordered) == limit:
+            if len(ordered) == max(limit, MOST_REORDERED):
                 break
             group.sort(key=lambda one: place[one[0].version_id])
-            if len(ordered) < shown:  # reading a text costs more than finding it
-                group[0] = _section_to_show(
-                    db, query, *group[0][:2], 1 if ordered else MOST_COMPARED, by_id[group[0][0].version_id].name
-                )
-            (last if is_navigation(group[0][1].content) else ordered).append(group)
+            page, chunk, _ = group[0]
+            fit = 0.0
+            if len(ordered) < max(shown, MOST_REORDERED):  # reading a text costs more than finding it
+                chunk, start, fit = _section_to_show(db, query, page, chunk, by_id[page.version_id].name)
+                group[0] = (page, chunk, start)
+            if is_navigation(group[0][1].content):
+                last.append(group)
+            else:
+                ordered.append((PAGE_POWER * log(page.score) + fit, group))
+        ordered[:MOST_REORDERED] = sorted(ordered[:MOST_REORDERED], key=lambda one: -one[0])
         found = []
         relevance = 1.0
-        for group in [*ordered, *last][:limit]:
+        for group in [*(group for _, group in ordered), *last][:limit]:
             relevance = min(relevance, max(page.relevance for page, *_ in group))
             found.append(_candidate(group, [by_id[page.version_id] for page, *_ in group], relevance))
         return found
@@ -243,20 +257,6 @@ async def _reordered(reorder: Reorder, query: Query, found: list[_Candidate]) ->
     ]
 
 
-def _instead(db: Database, words: Sequence[str]) -> dict[str, str]:
-    """The nearest known word for each that no page has."""
-    counts = db.count_words(words, 1)
-    found = {}
-    for word in [word for word in words if word not in counts][:MOST_UNKNOWN]:
-        near, start = spellings_near(word), word[:3]
-        # Most mistakes come later in a word, and words that begin alike are looked up faster.
-        known = db.count_words([one for one in near if one.startswith(start)])
-        known = known or db.count_words([one for one in near if not one.startswith(start)])
-        if known:
-            found[word] = max(known, key=lambda one: (one[0] == word[0], known[one]))
-    return found
-
-
 def _pages(
     db: Database, query: Query, near: Sequence[ScoredChunk], versions: Sequence[int], most: int
 ) -> list[RankedPage]:
@@ -274,8 +274,11 @@ _Shown = tuple[RankedPage, Chunk, int | None]
 """A page, the chunk of it to show, and where in it to begin."""
 
 
-def _section_to_show(db: Database, query: Query, page: RankedPage, best: Chunk, most: int, site: str) -> _Shown:
-    """The section that answers the query best. Words of the site's name and of the page's folders do not count.
+def _section_to_show(
+    db: Database, query: Query, page: RankedPage, best: Chunk, site: str
+) -> tuple[Chunk, int | None, float]:
+    """The section that answers the query best: its chunk, where in it to begin, and how well it does. Words of the
+    site's name and of the page's folders do not count.
 
     A definition of a name in the query, unless another chunk has more words of the query; else, of the chunks found
     and those in which the sections around the best one begin, the section with the most words of the query in its
@@ -288,12 +291,25 @@ def _section_to_show(db: Database, query: Query, page: RankedPage, best: Chunk, 
     if page.defined:
         both = load_chunks(db, ids[: max(1, min(2, len(query.phrases)))])  # an operator such as `->` is no phrase
         texts = (" ".join((*one.heading_path, one.content)) for one in both)
-        held = [len(set(terms).intersection(one)) for one in tokens_of_each(texts)]
-        chunk = both[held.index(max(held))]
-        return page, chunk, _definition_start(chunk, [one for one in page.defined if one.chunk_id == chunk.id])
-    sections = _ranked_sections(terms, query.certain, load_with_starts(db, ids[:most], best))
-    chunk, start = next((one for one in sections if not is_navigation(one[0].content)), sections[0])
-    return page, chunk, start
+        counts = [len(set(terms).intersection(one)) for one in tokens_of_each(texts)]
+        chunk = both[counts.index(max(counts))]
+        return chunk, _definition_start(chunk, [one for one in page.defined if one.chunk_id == chunk.id]), inf
+    rarity = {term: query.weights.get(term, UNCOUNTED) for term in terms}
+    weights = {_STEM_END.sub("", term): weight / sum(rarity.values()) for term, weight in rarity.items()}
+    sections = _ranked_sections(weights, query.certain, load_with_starts(db, ids[:MOST_COMPARED], best))
+    chunk, start, held = next((one for one in sections if not is_navigation(one[0].content)), sections[0])
+    fit = TEXT_GAIN * sum(weights[word] for word in {word for _, word in held}) + CLOSE_GAIN * _closest(held, weights)
+    return chunk, start, fit
+
+
+def _closest(held: Sequence[tuple[int, str]], weights: Mapping[str, float]) -> float:
+    """The largest weight of different words that stand close to each other."""
+    best, first = 0.0, 0
+    for place, (at, _) in enumerate(held):
+        while held[first][0] < at - WITHIN:
+            first += 1
+        best = max(best, sum(weights[word] for word in {word for _, word in held[first : place + 1]}))
+    return best
 
 
 def _definition_start(chunk: Chunk, defined: Sequence[SymbolMatch]) -> int | None:
@@ -306,29 +322,29 @@ def _definition_start(chunk: Chunk, defined: Sequence[SymbolMatch]) -> int | Non
     return next(chain(found, named), None)
 
 
-def _ranked_sections(terms: Sequence[str], names: Sequence[str], chunks: Sequence[Chunk]) -> list[tuple[Chunk, int]]:
-    """The chunk and the start of each section, those with the most terms first; each counts by how few hold it. Terms
-    that follow each other in the query and in the heading count more, and so does one of the names in it."""
-    found: list[tuple[Chunk, int, list[set[str]], float]] = []
-    stems = [_STEM_END.sub("", term) for term in terms]
-    pairs = set(pairwise(stems))
+def _ranked_sections(
+    weights: Mapping[str, float], names: Sequence[str], chunks: Sequence[Chunk]
+) -> list[tuple[Chunk, int, list[tuple[int, str]]]]:
+    """The chunk and the start of each section, those with the most words first, which count by their weights; and the
+    places of its words. Words that follow each other in the query and in the heading count more, and so does one of the
+    names in it."""
+    found: list[tuple[float, Chunk, int, list[tuple[int, str]]]] = []
+    pairs = set(pairwise(weights))
     named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names)) or '(?!)'})(?!\w)")
     for rank, chunk in enumerate(chunks):
         text = chunk.content[:MOST_JUDGED]
-        held = _places(text, terms)
+        held = _places(text, weights)
         for start, end, stop in takewhile(lambda part: part[0] < MOST_JUDGED, _parts(chunk)):
             seen = max(end, min(stop, start + SEEN_CHARS))
+            inside = [(at, word) for at, word in held if start <= at < seen]
+            head = [word for at, word in inside if at < end]
             score = CODE_GAIN * ("```" in text[start:seen]) + BEST_GAIN / (rank + 1)
             score -= MIDDLE_LOSS * (not end and chunk.ordinal > 0)
-            score += bool(named.search(text, start, end))
-            score += PAIR_GAIN * len(pairs.intersection(pairwise(word for at, word in held if start <= at < end)))
-            words = [{word for at, word in held if start <= at < until} for until in (seen, end)]
-            found.append((chunk, start, words, score))
-    counts = Counter(word for _, _, (words, _), _ in found for word in words)
-    weights = {word: log((len(found) + 1) / (count + 0.5)) + LEAST_WEIGHT for word, count in counts.items()}
-    total = sum(weights.values()) or 1
-    found.sort(key=lambda one: -one[3] - sum(weights[word] for words in one[2] for word in words) / total)
-    return [(chunk, start) for chunk, start, *_ in found]
+            score += bool(named.search(text, start, end)) + PAIR_GAIN * len(pairs.intersection(pairwise(head)))
+            score += sum(weights[word] for part in ({word for _, word in inside}, set(head)) for word in part)
+            found.append((score, chunk, start, inside))
+    found.sort(key=lambda one: -one[0])
+    return [(chunk, start, inside) for _, chunk, start, inside in found]
 
 
 def _parts(chunk: Chunk) -> list[tuple[int, int, int]]:
@@ -399,9 +415,9 @@ def _cut_to_share(one: _Candidate, terms: Sequence[str], share: int) -> str:
         return text
     room = share * estimate_tokens(text) // cost - 1
     own = without_links(one.chunk.content[one.start or 0 :])
-    if not text.startswith(own) and estimate_tokens(own) <= room:  # without the text before it
-        return own
-    is_mostly_whole = text.startswith(own) and estimate_tokens(own) <= MOSTLY * room  # without the text after it
+    if not text.startswith(own):  # it was given the text before it
+        text = own
+    is_mostly_whole = estimate_tokens(own) <= MOSTLY * room
     return (
         excerpt(text, (), room)
         if is_mostly_whole or (one.names and one.start is not None)
@@ -453,7 +469,6 @@ def _candidate(group: Sequence[_Shown], versions: Sequence[SiteVersion], relevan
 _HEADING = re.compile(r"^ {0,3}(#{1,6}) ", re.MULTILINE)
 _DEFINITION_LEVEL = 7
 """Below every heading."""
-LEAST_WEIGHT = 0.1
 _FORMAT = re.compile(r"(?:(?:^|(?<=/))index)?(?:\.(?:html?|md|mdx|rst|txt))*$")
 _FRAGMENT = "!$&'()*+,;=:@/?-._~"  # RFC 3986, section 3.5
 
@@ -465,14 +480,15 @@ def _json_tokens(value: object) -> int:
 LEAST_CONTENT = 60
 """The fewest tokens of text for a useful result."""
 
-FIRST_SHARE = 0.15
-"""The text of the first result gets at least this part of the reply: it should answer, not only point to an answer."""
+FIRST_SHARE, FIRST_WEIGHT = 0.15, 1.5
+"""The text of the first result gets at least this part of the reply, and the more of the rest by its weight: it should
+answer, not only point to an answer."""
 
 
 def share_out(overheads: Sequence[int], wants: Sequence[int], most: int) -> list[int]:
     """The tokens of text for each result that fits, best first.
 
-    Earlier results get more, in the proportion 1 : 1/2 : 1/3 ... Later results get the tokens that one does not need.
+    Earlier results get more, in the proportion 1.5 : 1/2 : 1/3 ... Later results get the tokens that one does not need.
     The last results are left out if the first would get too little.
 
     Args:
@@ -486,9 +502,9 @@ def share_out(overheads: Sequence[int], wants: Sequence[int], most: int) -> list
     left = most - sum(overheads[:count])
     shares = []
     for place in range(count):
-        weight = 1 / (place + 1) / sum(1 / (later + 1) for later in range(place, count))
+        weights = [1 / (later + 1) if later else FIRST_WEIGHT for later in range(place, count)]
         reserved = sum(least[place + 1 : count])
-        share = min(wants[place], max(least[place], min(int(left * weight), left - reserved)))
+        share = min(wants[place], max(least[place], min(int(left * weights[0] / sum(weights)), left - reserved)))
         shares.append(share)
         left -= share
     return shares
@@ -646,7 +662,7 @@ def _best(
     return max(range(len(score)), key=lambda place: (score[place], -place))
 
 
-def _places(text: str, terms: Collection[str]) -> list[tuple[int, str]]:
+def _places(text: str, terms: Iterable[str]) -> list[tuple[int, str]]:
     """Where words begin with these stems, and the stem: without its last letter, which may differ in a word (`query`,
     `queri`; `writing`). In scripts without spaces a stem may stand inside a word.
     """

@@ -38,7 +38,7 @@ MOST_VALUES = 500
 """Values in one list of a statement; SQLite allows 32,766 and PostgreSQL 65,535."""
 
 
-MOST_COUNTED = 1_000
+MOST_COUNTED = 2_000
 """A word in so many chunks is not counted further."""
 
 

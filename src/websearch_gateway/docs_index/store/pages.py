@@ -507,9 +507,10 @@ def load_chunks(db: Database, ids: Sequence[int], *, with_text: bool = True) -> 
 
 
 def page_facts(db: Database, page_ids: Sequence[int]) -> Mapping[int, PageFacts]:
-    """The title, path and size of each page. Missing ones are left out."""
+    """What is known of each page. Missing ones are left out."""
     query = """
-        SELECT id, title, path, (SELECT count(*) FROM chunks WHERE page_id = pages.id) FROM pages WHERE id IN ({})
+        SELECT pages.id, title, path, (SELECT count(*) FROM chunks WHERE page_id = pages.id), name
+        FROM pages JOIN versions ON versions.id = version_id WHERE pages.id IN ({})
     """
     return {page_id: PageFacts(*rest) for page_id, *rest in in_parts(db, query, page_ids)}
 
