@@ -98,11 +98,6 @@ def test_the_wheel_answers_from_an_empty_environment(installed: Path, tmp_path: 
     assert "add" in run(installed / "bin" / "docs-mcp", "--help", **only)
 
 
-async def test_the_wheel_serves_its_tools_from_an_empty_environment(installed: Path, tmp_path: Path) -> None:
-    listed = await tools_of(str(installed / "bin" / "websearch-gateway"), "start-mcp-server", HOME=str(tmp_path))
-    assert "search_web" in listed
-
-
 @pytest.fixture
 def mcpb() -> tuple[str, Path]:
     """The command of the official tool for bundles."""
