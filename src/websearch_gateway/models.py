@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextvars import copy_context
 from dataclasses import Field, dataclass, field, fields, replace
 from datetime import date
-from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar, get_args, get_type_hints
 
 if TYPE_CHECKING:
@@ -386,9 +385,7 @@ class OneTask(Generic[T]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         import asyncio
 
         if self._task is not None:

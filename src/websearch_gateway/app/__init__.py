@@ -21,6 +21,7 @@ from websearch_gateway.app.adapters import (
     OperatorDomains,
     address_policy,
     answering,
+    checked_domains,
     is_indexed,
     lazy_docs,
     open_engines,
@@ -28,7 +29,6 @@ from websearch_gateway.app.adapters import (
     open_upstreams,
     outbound,
     reranker_layers,
-    trusted_domains,
 )
 from websearch_gateway.cache.results import ANSWERS, RAW_RESULTS, WEB_RESULTS, Lifetimes, RawResult, ResultCache
 from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache, SimilarQuestions
@@ -193,36 +193,17 @@ class Gateway:
         await self.reading.provenance.remember(result, caller)
         return result
 
-    async def search_docs(
-        self,
-        query: str,
-        *,
-        site_id: str | None = None,
-        sites_filter: str | None = None,
-        label: str | None = None,
-        limit: int = 10,
-        max_tokens: int = 1_600,
-        caller: Caller = LOCAL,
-    ) -> DocsSearchResponse:
-        """Search the documentation index.
+    async def search_docs(self, query: str, *, caller: Caller = LOCAL, **options: Any) -> DocsSearchResponse:
+        """Search the documentation index; `options` are those of `docs_index.library.search_docs`.
 
         Raises what `Guard.clean`, `one_deadline` and `docs_index.library.search_docs` raise.
         """
         from websearch_gateway.docs_index.library import search_docs
 
+        text, neural = self.pipeline.guard.clean("query", query), neural_reranker(self.embedder)
         async with one_deadline(self.reading.deadline_seconds, caller) as call:
             return await search_docs(
-                self.docs,
-                self.embedder,
-                self.pipeline.guard.clean("query", query),
-                site_id=site_id,
-                sites_filter=sites_filter,
-                label=label,
-                limit=limit,
-                max_tokens=max_tokens,
-                reranker=self.reranker,
-                neural=neural_reranker(self.embedder),
-                call=call,
+                self.docs, self.embedder, text, reranker=self.reranker, neural=neural, call=call, **options
             )
 
     async def add_docs(
@@ -312,7 +293,7 @@ class Gateway:
 
     def _page_reading(self) -> PageReading:
         known = partial(is_indexed, self.settings, self.lazy_docs)
-        mode, trusted = self.settings.url_provenance, trusted_domains(self.settings)
+        trusted = checked_domains("PROVENANCE_DOMAINS", self.settings.provenance_domains)
         return PageReading(
             page_cache=self._pages.page_cache,
             finder=self._pages.finder,
@@ -322,7 +303,7 @@ class Gateway:
             gate=self._gate,
             telemetry=self._telemetry,
             guard=self._guard,
-            provenance=Provenance(mode, trusted, self._state, self.workers, known),
+            provenance=Provenance(self.settings.url_provenance, trusted, self._state, self.workers, known),
             deadline_seconds=self.settings.search_deadline_seconds,
         )
 

@@ -233,7 +233,8 @@ class OperatorDomains:
     def of(cls, settings: Settings) -> OperatorDomains:
         """Raises `SearchNotConfiguredError` if an entry is not a domain or a list is too long."""
         return cls(
-            _checked("ALLOWED_DOMAINS", settings.allowed_domains), _checked("BLOCKED_DOMAINS", settings.blocked_domains)
+            checked_domains("ALLOWED_DOMAINS", settings.allowed_domains),
+            checked_domains("BLOCKED_DOMAINS", settings.blocked_domains),
         )
 
 
@@ -247,12 +248,8 @@ def address_policy(settings: Settings) -> AddressPolicy:
     return AddressPolicy(settings.fetch_allow_private_hosts, allowed=lists.allowed, blocked=lists.blocked)
 
 
-def trusted_domains(settings: Settings) -> tuple[str, ...]:
-    """What PROVENANCE_DOMAINS says. Raises `SearchNotConfiguredError` if an entry is not a domain."""
-    return _checked("PROVENANCE_DOMAINS", settings.provenance_domains)
-
-
-def _checked(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:
+def checked_domains(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    """What a setting says. Raises `SearchNotConfiguredError` if an entry is not a domain."""
     try:
         return domains(setting, given)
     except SearchValidationError:

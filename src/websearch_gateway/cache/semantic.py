@@ -325,7 +325,7 @@ class QuestionIndex:
         if self._index is None:
             self._not_embedded = [*self._not_embedded, row][-self._most :]
             if self._loading is None or self._loading.done():
-                self._loading = asyncio.create_task(self._load_soon())
+                self._loading = asyncio.create_task(self._loaded(LOAD_AFTER_SECONDS))
         else:
             self._put(self._index, [row], self._embedder.encode([query.text]))
         await self._best_effort(lambda: self._state.put(row.key(), row.value(), ttl_seconds), None)
@@ -372,11 +372,9 @@ class QuestionIndex:
     def _tasks(self) -> list[asyncio.Task[Any]]:
         return [task for task in (self._reading, self._loading) if task is not None]
 
-    async def _load_soon(self) -> VectorIndex[Question]:
-        await asyncio.sleep(LOAD_AFTER_SECONDS)
-        return await self._loaded()
-
-    async def _loaded(self) -> VectorIndex[Question]:
+    async def _loaded(self, after_seconds: float = 0.0) -> VectorIndex[Question]:
+        if after_seconds:
+            await asyncio.sleep(after_seconds)
         async with self._opening:
             if self._index is None:
                 await in_cache_thread(self._embedder.encode, ["warm up"])  # loads numpy and the model: about 150 ms

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -88,9 +87,7 @@ class Gateway:
         self._opened = app.Gateway(load_settings(self._config, **self._settings))
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Release sockets, files and processes."""
         opened, self._opened = self._opened, None
         if opened is not None:
@@ -262,13 +259,11 @@ class SyncGateway:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Cancel the calls of other threads, and release sockets, files, processes and the thread."""
         try:
-            self._wait(self._end_calls())
-            self._wait(self._gateway.__aexit__(kind, error, trace))
+            self._wait(_end(self._calls))  # or a call would go on, and open new connections
+            self._wait(self._gateway.__aexit__())
         finally:
             self._stop()
 
@@ -298,10 +293,6 @@ class SyncGateway:
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
         return await task
-
-    async def _end_calls(self) -> None:
-        """Cancel the calls of other threads before their connections close: a call would go on and open new ones."""
-        await _end(self._calls)
 
     def _stop(self) -> None:
         loop, thread, self._loop, self._thread = self._loop, self._thread, None, None

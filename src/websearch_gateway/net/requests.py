@@ -100,7 +100,9 @@ class Retry:
             wait=lambda state: self._wait(state.outcome.exception() if state.outcome else None),
             stop=give_up,
             sleep=self.sleep,
-            before_sleep=lambda state: note_retry(state.attempt_number),
+            before_sleep=lambda state: get_current_span().set_attribute(
+                "http.request.resend_count", state.attempt_number
+            ),
             reraise=True,
         )
         result: T = await attempts(attempt)
@@ -157,11 +159,6 @@ def note_host(url: str) -> None:
 def note_status(status: int) -> None:
     """Record the HTTP status of the reply."""
     get_current_span().set_attribute("http.response.status_code", status)
-
-
-def note_retry(number: int) -> None:
-    """Record the `number`th retry of the request."""
-    get_current_span().set_attribute("http.request.resend_count", number)
 
 
 def child_span(name: str, kind: SpanKind = SpanKind.INTERNAL) -> AbstractContextManager[Span]:

@@ -82,12 +82,14 @@ class Wikipedia(SharedProvider):
     def _from(self, query: SearchQuery, offset: int) -> HttpRequest:
         language = query.language or language_of(query.text)
         base = self.base_url.replace("{lang}", _OWN_CODES.get(language, language))
+        # An article must contain all words, so question words are left out.
+        words = _WORD.findall(query.text)
         params = {
             "action": "query",
             "format": "json",
             "formatversion": "2",
             "generator": "search",
-            "gsrsearch": _search_words(query.text),
+            "gsrsearch": " ".join([word for word in words if fold(word) not in STOP_WORDS] or words),
             "gsrnamespace": "0",
             "gsrlimit": str(min(query.max_results, MOST_HITS)),
             "prop": "extracts|info",
@@ -110,9 +112,3 @@ class Wikipedia(SharedProvider):
 def _place(row: Mapping[str, Any]) -> float:
     index = row.get("index")
     return index if isinstance(index, int) else float("inf")
-
-
-def _search_words(question: str) -> str:
-    """The words to search for. An article must contain them all, so question words are left out."""
-    words = _WORD.findall(question)
-    return " ".join([word for word in words if fold(word) not in STOP_WORDS] or words)

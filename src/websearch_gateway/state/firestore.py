@@ -22,7 +22,7 @@ import re
 import secrets
 import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -140,7 +140,7 @@ class FirestoreState(RemoteState):
         if len(stored) > LARGEST_VALUE:
             await self._delete(key)
             return
-        record = Record(key, stored, expires=expires, incarnation=_new_incarnation(), packed=packed)
+        record = Record(key, stored, expires=expires, packed=packed)
         await (await self._document(key)).set(fields_of(record), retry=contention())
 
     async def _delete(self, key: str) -> bool:
@@ -178,7 +178,7 @@ class FirestoreState(RemoteState):
         Raises:
             StateUnavailable: other processes won the race on every attempt.
         """
-        fresh = Record(key, count=amount, expires=expires, incarnation=_new_incarnation())
+        fresh = Record(key, count=amount, expires=expires)
         for _ in range(_TRIES):
             counted = await self._increment(key, amount)
             if counted is not None and counted.until > self._clock():
@@ -232,7 +232,9 @@ class FirestoreState(RemoteState):
 
     async def _document(self, key: str, suffix: str = "") -> AsyncDocumentReference:
         """The document of an entry; with a suffix, a further document of the entry, in the same collection."""
-        return (await self._collection(kind_of(key))).document(document_id(key) + suffix)
+        # A digest fits any key, and spreads neighbouring keys over the servers.
+        name = hashlib.blake2b(key.encode(), digest_size=20).hexdigest()
+        return (await self._collection(kind_of(key))).document(name + suffix)
 
     async def _collection(self, kind: str) -> AsyncCollectionReference:
         return (await self._opened()).collection(f"{self._prefix}_{kind}")
@@ -289,7 +291,7 @@ class Record:
     value: bytes | None = None
     count: int = 0
     expires: float = math.inf
-    incarnation: int = 0
+    incarnation: int = field(default_factory=lambda: 1 + secrets.randbits(52))  # servers may compute in floating point
     packed: bool = False
 
     @property
@@ -311,16 +313,6 @@ def kind_of(key: str) -> str:
     """The kind whose collection contains the key."""
     kind, slash, _ = key.partition("/")
     return kind if slash and kind in KINDS else OTHER
-
-
-def document_id(key: str) -> str:
-    """A digest of the key: fits any key, and spreads neighbouring keys over the servers."""
-    return hashlib.blake2b(key.encode(), digest_size=20).hexdigest()
-
-
-def _new_incarnation() -> int:
-    """A unique number, small enough for servers that compute in floating point."""
-    return 1 + secrets.randbits(52)
 
 
 def moment(expires: float) -> datetime | None:

@@ -175,7 +175,10 @@ class RemoteState(State):
             try:
                 count = await self._send_increment(key, total, batch[0].ttl) - total
             except Exception as error:  # noqa: BLE001 - task boundary; the callers get the error
-                outcomes = [_copied(error) for _ in batch]
+                # Copies, since one exception raised in many tasks would collect all their tracebacks.
+                outcomes = [
+                    StateUnavailable(error.message) if isinstance(error, StateUnavailable) else error for _ in batch
+                ]
             else:
                 outcomes = [count := count + increment.amount for increment in batch]
             for increment, outcome in zip(batch, outcomes, strict=True):
@@ -196,11 +199,6 @@ class RemoteState(State):
             await asyncio.wait(awaited, timeout=self._seconds)
         if not closed:
             await self._disconnect()
-
-
-def _copied(error: Exception) -> Exception:
-    """A copy, since one exception raised in many tasks would collect all their tracebacks."""
-    return StateUnavailable(error.message) if isinstance(error, StateUnavailable) else error
 
 
 def require(module: str, *, extra: str, setting: str = "STATE_URL") -> None:

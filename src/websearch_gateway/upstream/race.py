@@ -9,7 +9,6 @@ import random
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from websearch_gateway.errors import (
@@ -383,9 +382,7 @@ class FirstSuccess(Generic[T]):
     async def __aenter__(self) -> FirstSuccess[T]:
         return self
 
-    async def __aexit__(
-        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         for trial in self.trials:
             trial.task.cancel()
         # No upstream call outlives its question.

@@ -107,7 +107,16 @@ class Telemetry:
             for observe in self._observers:
                 observe(record)
             if _log.isEnabledFor(logging.INFO):
-                _log.info({"event": "search", **self._fields(record)})
+                digest = hashlib.blake2b(record.text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8)
+                event = {
+                    "event": "search",
+                    "tool": record.tool,
+                    "query_hash": digest.hexdigest(),
+                    "query_length": len(record.text),
+                    "latency_ms": record.latency_ms,
+                    **record.outcome._asdict(),
+                }
+                _log.info(event)
 
     def _report(self, record: CallRecord) -> None:
         """Write the event a moment later, so that the answer does not wait for it; at once if no event loop runs."""
@@ -120,16 +129,6 @@ class Telemetry:
         else:
             if len(self._waiting) == 1:
                 loop.call_later(_EVENT_DELAY_SECONDS, self.flush)
-
-    def _fields(self, record: CallRecord) -> dict[str, object]:
-        digest = hashlib.blake2b(record.text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8)
-        return {
-            "tool": record.tool,
-            "query_hash": digest.hexdigest(),
-            "query_length": len(record.text),
-            "latency_ms": record.latency_ms,
-            **record.outcome._asdict(),
-        }
 
 
 class CallEvent:

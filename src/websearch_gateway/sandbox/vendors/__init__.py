@@ -263,13 +263,10 @@ def stand_in(row: ProviderRow) -> Vendor:
         if row.has_key and key_of(row.name) not in f"{asked} {list(request.headers.values())}":
             raise refusal(401)
         path = recording(row.name)
-        body = _with_pages(path.read_text(encoding="utf-8"), asked, request)
+        body, words = path.read_text(encoding="utf-8"), " ".join(re.findall(r"[^\W_]+", asked))
+        pages = [match.url for match in found(request, words)]
+        places = dict(zip(dict.fromkeys(_ADDRESS.findall(body)), pages, strict=False))
+        body = _ADDRESS.sub(lambda match: json.dumps(places.get(match[0], match[0]))[1:-1], body)
         return Response(body, media_type=_TYPES[path.name.rpartition(".")[2]])
 
     return Vendor(row.name, [Route("/{path:path}", reply, methods=["GET", "POST"])], refusal)
-
-
-def _with_pages(body: str, asked: str, request: Request) -> str:
-    pages = [match.url for match in found(request, " ".join(re.findall(r"[^\W_]+", asked)))]
-    places = dict(zip(dict.fromkeys(_ADDRESS.findall(body)), pages, strict=False))
-    return _ADDRESS.sub(lambda match: json.dumps(places.get(match[0], match[0]))[1:-1], body)

@@ -52,7 +52,7 @@ _HEADERS = {
 
 def _authorise(request: Request) -> None:
     if (key := bearer(request)) != OPENAI_KEY:
-        raise bad_key(key)
+        raise _bad_key(key)
 
 
 def _reply(payload: Any) -> JSONResponse:
@@ -90,7 +90,7 @@ def _message(draft: Draft, identity: str, fault: str | None) -> dict[str, Any]:
 
 
 def _usage(body: dict[str, Any], draft: Draft, written: int, thought: int) -> dict[str, Any]:
-    asked = tokens(str(body["input"]) + (body.get("instructions") or "")) + _SEARCH_TOKENS * draft.searched
+    asked = _tokens(str(body["input"]) + (body.get("instructions") or "")) + _SEARCH_TOKENS * draft.searched
     return {
         "input_tokens": asked,
         "input_tokens_details": {"cached_tokens": 0},
@@ -101,12 +101,12 @@ def _usage(body: dict[str, Any], draft: Draft, written: int, thought: int) -> di
 
 
 def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | None) -> dict[str, Any]:
-    question = question_of(body)
+    question = _question_of(body)
     is_form = ((body.get("text") or {}).get("format") or {}).get("type") == "json_schema"
-    draft = researched(request, question, body, fault or ("raw_markers" if is_form else None))
+    draft = _researched(request, question, body, fault or ("raw_markers" if is_form else None))
     identity = hashlib.blake2b(repr(sorted(body.items())).encode(), digest_size=20).hexdigest()
     effort = (body.get("reasoning") or {}).get("effort") or "medium"
-    limit, thought, written = body.get("max_output_tokens"), REASONING_TOKENS[effort], tokens(draft.text)
+    limit, thought, written = body.get("max_output_tokens"), REASONING_TOKENS[effort], _tokens(draft.text)
     if model.efforts == ():
         thought = 0
     cut = fault == "incomplete" or (limit is not None and thought + written > limit)
@@ -143,8 +143,8 @@ def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | 
 
 async def _responses(request: Request) -> JSONResponse:
     _authorise(request)
-    body = await json_object(request, bad_request(_NOT_JSON))
-    model = check_response_request(body)
+    body = await json_object(request, _bad_request(_NOT_JSON))
+    model = _check_response_request(body)
     kind = fault_of(request)
     payload = _compose(request, body, model, kind)
     if kind == "failed":
@@ -163,11 +163,11 @@ async def _models(request: Request) -> JSONResponse:
 
 async def _embeddings(request: Request) -> JSONResponse:
     _authorise(request)
-    body = await json_object(request, bad_request(_NOT_JSON))
-    model = known_model(body)
+    body = await json_object(request, _bad_request(_NOT_JSON))
+    model = _known_model(body)
     if not model.dimensions:
-        raise bad_request("You are not allowed to generate embeddings from this model", code="model_not_supported")
-    return _reply(embed(body, model))
+        raise _bad_request("You are not allowed to generate embeddings from this model", code="model_not_supported")
+    return _reply(_embed(body, model))
 
 
 _MOST_PAGES, _MOST_SOURCES = 3, 10
@@ -189,7 +189,7 @@ class Draft:
     searched: bool = False
 
 
-def question_of(body: dict[str, Any]) -> str:
+def _question_of(body: dict[str, Any]) -> str:
     """The question in the last user message of a request: its `Question:` line if it has one, else all of it."""
     asked = body["input"]
     if isinstance(asked, list):
@@ -201,9 +201,9 @@ def question_of(body: dict[str, Any]) -> str:
     return found[-1].strip() if found else str(asked)
 
 
-def researched(request: Request, question: str, body: dict[str, Any], fault: str | None) -> Draft:
+def _researched(request: Request, question: str, body: dict[str, Any], fault: str | None) -> Draft:
     """Search as the search tool wants it, and answer from the results; `fault` names a citation fault to make."""
-    tool = next(filter(is_search, body.get("tools") or []), None)
+    tool = next(filter(_is_search, body.get("tools") or []), None)
     if tool is None or body.get("tool_choice") == "none" or fault == "no_search":
         return Draft("I answer this from memory: it depends on the circumstances.")
     location = tool.get("user_location") or {"country": "US"}
@@ -261,8 +261,7 @@ _MOST_INPUTS, _MOST_TOKENS_EACH, _MOST_TOKENS = 2048, 8192, 300_000
 _CHARACTERS_PER_TOKEN = 4
 
 
-def tokens(text: str) -> int:
-    """About how many tokens a text has; at least one."""
+def _tokens(text: str) -> int:
     return max(1, math.ceil(len(text) / _CHARACTERS_PER_TOKEN))
 
 
@@ -278,56 +277,40 @@ def vector(text: str, dimensions: int) -> array[float]:
     return array("f", (value / length for value in values))
 
 
-def embed(body: dict[str, Any], model: Model) -> dict[str, Any]:
-    """The reply to a request for embeddings.
-
-    Raises:
-        VendorRefusal: HTTP 400 for what OpenAI refuses: no input, too many or too long, an unsupported length.
-    """
-    texts = _checked_inputs(body.get("input"))
-    dimensions = _checked_dimensions(body.get("dimensions"), model)
+def _embed(body: dict[str, Any], model: Model) -> dict[str, Any]:
+    texts, dimensions = _checked_inputs(body.get("input")), model.dimensions
+    if (wanted := body.get("dimensions")) is not None:
+        if not model.may_shorten:
+            raise _bad_request("This model does not support specifying dimensions.", "dimensions")
+        if not (isinstance(wanted, int) and 1 <= wanted <= dimensions):
+            raise _bad_request(f"Invalid value for 'dimensions': must be 1 to {dimensions}.", "dimensions")
+        dimensions = wanted
     vectors = (vector(text, dimensions) for text in texts)
-    packed = body.get("encoding_format") == "base64"
-    total = sum(map(tokens, texts))
-    return {
-        "object": "list",
-        "data": [
-            {"object": "embedding", "index": index, "embedding": _base64(values) if packed else list(values)}
-            for index, values in enumerate(vectors)
-        ],
-        "model": model.id,
-        "usage": {"prompt_tokens": total, "total_tokens": total},
-    }
-
-
-def _base64(values: array[float]) -> str:
     # Little-endian float32, which is what every machine we run on has natively.
-    return base64.b64encode(values.tobytes()).decode()
+    packed = body.get("encoding_format") == "base64"
+    data = [
+        {"object": "embedding", "index": index}
+        | {"embedding": base64.b64encode(values.tobytes()).decode() if packed else list(values)}
+        for index, values in enumerate(vectors)
+    ]
+    total = sum(map(_tokens, texts))
+    usage = {"prompt_tokens": total, "total_tokens": total}
+    return {"object": "list", "data": data, "model": model.id, "usage": usage}
 
 
 def _checked_inputs(given: Any) -> list[str]:
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
-        raise bad_request("'$.input' is invalid. Please check the API reference.", "input")
+        raise _bad_request("'$.input' is invalid. Please check the API reference.", "input")
     if len(texts) > _MOST_INPUTS:
-        raise bad_request(f"'$.input' is invalid: more than {_MOST_INPUTS} inputs.", "input")
+        raise _bad_request(f"'$.input' is invalid: more than {_MOST_INPUTS} inputs.", "input")
     for position, text in enumerate(texts):
-        if tokens(text) > _MOST_TOKENS_EACH:
-            raise bad_request(f"Invalid 'input[{position}]': maximum input length is {_MOST_TOKENS_EACH} tokens.")
-    if (total := sum(map(tokens, texts))) > _MOST_TOKENS:
+        if _tokens(text) > _MOST_TOKENS_EACH:
+            raise _bad_request(f"Invalid 'input[{position}]': maximum input length is {_MOST_TOKENS_EACH} tokens.")
+    if (total := sum(map(_tokens, texts))) > _MOST_TOKENS:
         message = f"Requested {total} tokens, max {_MOST_TOKENS} tokens per request"
-        raise bad_request(message, code="max_tokens_per_request", kind="max_tokens_per_request")
+        raise _bad_request(message, code="max_tokens_per_request", kind="max_tokens_per_request")
     return texts
-
-
-def _checked_dimensions(wanted: Any, model: Model) -> int:
-    if wanted is None:
-        return model.dimensions
-    if not model.may_shorten:
-        raise bad_request("This model does not support specifying dimensions.", "dimensions")
-    if not (isinstance(wanted, int) and 1 <= wanted <= model.dimensions):
-        raise bad_request(f"Invalid value for 'dimensions': must be 1 to {model.dimensions}.", "dimensions")
-    return wanted
 
 
 _FIELD_NAMES = (
@@ -389,12 +372,13 @@ def _error(
     return VendorRefusal(status, {"error": {"message": message, "type": kind, "param": param, "code": code}})
 
 
-def bad_request(message: str, param: str | None = None, code: str | None = None, kind: str = _INVALID) -> VendorRefusal:
-    """A refusal with HTTP 400."""
+def _bad_request(
+    message: str, param: str | None = None, code: str | None = None, kind: str = _INVALID
+) -> VendorRefusal:
     return _error(400, message, param=param, code=code, kind=kind)
 
 
-def bad_key(key: str) -> VendorRefusal:
+def _bad_key(key: str) -> VendorRefusal:
     """The refusal of a key, which OpenAI quotes with its middle masked; or of a request without one."""
     if not key:
         return _error(401, "You didn't provide an API key.", kind=_INVALID)
@@ -403,15 +387,10 @@ def bad_key(key: str) -> VendorRefusal:
     return _error(401, f"Incorrect API key provided: {masked}. {place}", code="invalid_api_key")
 
 
-def known_model(body: dict[str, Any]) -> Model:
-    """The model that a request names.
-
-    Raises:
-        VendorRefusal: the model is missing or does not exist.
-    """
+def _known_model(body: dict[str, Any]) -> Model:
     name = body.get("model")
     if not name:
-        raise bad_request("Missing required parameter: 'model'.", "model", "missing_required_parameter")
+        raise _bad_request("Missing required parameter: 'model'.", "model", "missing_required_parameter")
     if name not in MODELS:
         message = f"The model `{name}` does not exist or you do not have access to it."
         raise _error(404, message, code="model_not_found")
@@ -423,8 +402,7 @@ def _listed(values: tuple[str, ...]) -> str:
     return f"{', '.join(quoted[:-1])}, and {quoted[-1]}"
 
 
-def is_search(tool: Any) -> bool:
-    """Whether a tool of a request is web search."""
+def _is_search(tool: Any) -> bool:
     return isinstance(tool, dict) and tool.get("type") in _SEARCH_TOOLS
 
 
@@ -432,19 +410,14 @@ Fault = tuple[object, str, str | None, str | None]
 """Whether a request has it, the message, the parameter and the code."""
 
 
-def check_response_request(body: dict[str, Any]) -> Model:
-    """Refuse the same requests as `POST /v1/responses`. Returns the model.
-
-    Raises:
-        VendorRefusal: HTTP 400 or 404.
-    """
+def _check_response_request(body: dict[str, Any]) -> Model:
     for name in body:
         if name not in _FIELDS:
-            raise bad_request(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
-    model = known_model(body)
+            raise _bad_request(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
+    model = _known_model(body)
     for is_wrong, message, param, code in chain(_faults(body), _faults_of_search(model, body)):
         if is_wrong:
-            raise bad_request(message, param, code)
+            raise _bad_request(message, param, code)
     return model
 
 
@@ -477,7 +450,7 @@ def _faults_of_search(model: Model, body: dict[str, Any]) -> Iterator[Fault]:
             most, param = f"array with maximum length {_MOST_DOMAINS}", f"{where}.filters.{name}"
             message = f"Invalid '{param}': array too long. Expected an {most}, but got an array with length {count}"
             yield count > _MOST_DOMAINS, f"{message} instead.", param, "array_above_max_length"
-    searching, effort = any(map(is_search, tools)), (body.get("reasoning") or {}).get("effort")
+    searching, effort = any(map(_is_search, tools)), (body.get("reasoning") or {}).get("effort")
     supported = _listed(model.efforts) if model.efforts else "none"
     message = f"Unsupported value: '{effort}' is not supported with the '{model.id}' model. Supported values are: "
     is_unknown = effort is not None and effort not in model.efforts

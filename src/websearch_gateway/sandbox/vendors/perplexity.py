@@ -28,6 +28,12 @@ def _row(page: Any, title: str, snippet: str) -> dict[str, Any]:
     return {"title": title, "url": page.url, "snippet": snippet, "date": date, "last_updated": None}
 
 
+def _within(request: Request, domains: list[str]) -> bool:
+    """Whether a filter, which allows domains or with a minus denies them, allows this sandbox."""
+    denied = [name.removeprefix("-") for name in domains if name.startswith("-")]
+    return within_domains(request, None if denied else domains, denied)
+
+
 async def _agent(request: Request) -> JSONResponse:
     body = await posted(request, "perplexity", refusal)
     if body.get("model") not in _MODELS:
@@ -42,9 +48,7 @@ async def _agent(request: Request) -> JSONResponse:
     # Without an instruction, the model decides whether to search.
     if tool is not None and body.get("tool_choice") == "required" and fault != "no_search":
         question = str(body.get("input"))
-        domains = (tool.get("filters") or {}).get("search_domain_filter", [])
-        denied = [name.removeprefix("-") for name in domains if name.startswith("-")]
-        within = within_domains(request, None if denied else domains, denied)
+        within = _within(request, (tool.get("filters") or {}).get("search_domain_filter", []))
         region = (tool.get("user_location") or {}).get("country")
         pages = [*enumerate(research(request, question, region, within=within))]
         results = [{"id": _FIRST_ID - place, **_row(page, page.title, page.claim or "")} for place, page in pages]
@@ -69,19 +73,18 @@ async def _search(request: Request) -> JSONResponse:
     body = await posted(request, "perplexity", refusal)
     query, number, domains = body.get("query"), body.get("max_results", 10), body.get("search_domain_filter", [])
     period = body.get("search_recency_filter")
-    denied = [name.removeprefix("-") for name in domains if name.startswith("-")]
     queries: list[Any] = query if isinstance(query, list) else [query]
     if (
         not 1 <= len(queries) <= 5
         or not all(isinstance(one, str) and one.strip() for one in queries)
         or number not in range(1, 21)
         or len(domains) > 20
-        or len(denied) not in (0, len(domains))
+        or len({name.startswith("-") for name in domains}) > 1
         or len(body.get("search_language_filter", [])) > 20
         or period not in (None, "hour", *_DAYS)
     ):
         raise refusal(400)
-    within = within_domains(request, None if denied else domains, denied)
+    within = _within(request, domains)
     days = _DAYS.get(period, 1) if period else None
     matches = found(request, " ".join(queries), days=days, within=within, region=body.get("country"))[:number]
     results = [_row(match, match.page.title, match.snippet) for match in matches]
