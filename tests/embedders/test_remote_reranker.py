@@ -113,6 +113,19 @@ async def test_a_server_that_hangs_keeps_the_order_within_the_deadline(sandbox: 
     assert fault
 
 
+async def test_a_request_that_is_never_sent_costs_nothing_and_one_that_hangs_does(
+    sandbox: Sandbox, deaf_port: int
+) -> None:
+    sandbox.fault("reranker", "hang")
+    client, bills = create_client(), []
+    for url in (f"http://127.0.0.1:{deaf_port}", f"{sandbox.url}/reranker/v2"):
+        call = Call.after(0.4)
+        await HttpReranker(url, client, key=KEY, price_usd=0.002).order(QUERY, TEXTS, call)
+        bills.append(call.bill.usd)
+    await client.aclose()
+    assert bills == [0.0, 0.002]
+
+
 def test_without_an_address_there_is_none() -> None:
     client = httpx2.AsyncClient()
     assert open_reranker(Settings(), client) is None

@@ -27,14 +27,12 @@ import httpx2
 
 from websearch_gateway.errors import (
     NO_MODEL,
-    SearchError,
     SearchProviderError,
     SearchProviderParseError,
-    SearchTimeoutError,
     Unavailable,
 )
 from websearch_gateway.models import Call, Deadline, HttpRequest
-from websearch_gateway.net.client import Reply, send
+from websearch_gateway.net.client import Reply, billed, send
 from websearch_gateway.net.requests import Retry, noting_model, parse_retry_after
 from websearch_gateway.ports import EMBEDDED_AT_ONCE, MOST_RERANKED, Layer, through
 
@@ -277,32 +275,27 @@ class HttpReranker:
 
     async def _scores(self, query: str, texts: Sequence[str], call: Call) -> Mapping[int, float]:
         sends_texts = self._takes_texts  # another call may learn it meanwhile
-        reply = await self._ask(query, texts, call)
-        if not sends_texts and reply.status in (400, 422) and b"texts" in reply.body:
+        try:
+            body = await self._ask(query, texts, call)
+        except SearchProviderError as error:
+            if sends_texts or not error.details.get("wants_texts"):
+                raise
             self._takes_texts = True
-            reply = await self._ask(query, texts, call)
-        if not 200 <= reply.status < 300:  # its own message may quote a text
-            hint = _RERANKER_HINTS.get(reply.status, "")
-            raise SearchProviderError(f"The reranker answered with HTTP {reply.status}{hint}.")
-        return parsed(reply.body, len(texts))
+            body = await self._ask(query, texts, call)
+        return parsed(body, len(texts))
 
-    async def _ask(self, query: str, texts: Sequence[str], call: Call) -> Reply:
-        """The reply. A request counts as billed once sent, unless the server reports a failure or is not reached."""
+    async def _ask(self, query: str, texts: Sequence[str], call: Call) -> bytes:
         url = self.url if self.url.endswith("/rerank") else f"{self.url}/rerank"
         named: dict[str, Any] = {"model": self.model} if self.model else {}
         shape = {"texts": texts, "truncate": True} if self._takes_texts else {"documents": texts}
         request = HttpRequest("POST", url, headers=bearer(self.key), json={**named, "query": query, **shape})
-        call.bill.book(self.price_usd)
-        try:
+        with billed(call.bill, self.price_usd):
             reply = await send(self.client, request, call, "the reranker")
-        except SearchTimeoutError:
-            raise
-        except SearchError:
-            call.bill.book(-self.price_usd)
-            raise
-        if not 200 <= reply.status < 300:
-            call.bill.book(-self.price_usd)
-        return reply
+            if not 200 <= reply.status < 300:  # its own message may quote a text
+                details = {"wants_texts": reply.status in (400, 422) and b"texts" in reply.body}
+                hint = _RERANKER_HINTS.get(reply.status, "")
+                raise SearchProviderError(f"The reranker answered with HTTP {reply.status}{hint}.", details=details)
+        return reply.body
 
 
 def parsed(body: bytes, count: int) -> dict[int, float]:

@@ -26,7 +26,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
     Unavailable,
 )
-from websearch_gateway.models import Call, Deadline, Hit, HttpRequest, SearchQuery, SearchResults
+from websearch_gateway.models import Bill, Call, Deadline, Hit, HttpRequest, SearchQuery, SearchResults
 from websearch_gateway.net.address import DEFAULT_PORTS, DIRECT, Outbound, http_proxy
 from websearch_gateway.net.bodies import (
     ACCEPT_ENCODING,
@@ -90,6 +90,26 @@ def on_sending(act: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         _SENDING.reset(token)
+
+
+@contextmanager
+def billed(bill: Bill, usd: float) -> Iterator[None]:
+    """Book the price of each request of this block once it is sent, unless the vendor reports a failure."""
+    booked = 0.0
+
+    def book() -> None:
+        nonlocal booked
+        booked += usd
+        bill.book(usd)
+
+    try:
+        with on_sending(book):
+            yield
+    except SearchTimeoutError:
+        raise  # the vendor may have answered too late and still bill it
+    except SearchError:
+        bill.book(-booked)
+        raise
 
 
 class _RoutedTransport(httpx2.AsyncBaseTransport):
@@ -252,30 +272,17 @@ class HttpSearcher:
         return body, {hit.url: hit for hit in hits}
 
     async def _exchange(self, request: HttpRequest, call: Call) -> bytes:
-        """The body of a good reply. A request counts as billed once sent, unless the vendor reports a failure."""
-        billed = 0.0
-
-        def bill() -> None:
-            nonlocal billed
-            billed += self.price_usd
-            call.bill.book(self.price_usd)
-
+        """The body of a good reply."""
         call.bill.note_request()
         note_host(request.url)
-        try:
+        with billed(call.bill, self.price_usd):
             within = call.within(self.timeout_seconds)
-            with on_sending(bill):
-                reply = await send(self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES)
+            reply = await send(self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES)
             note_status(reply.status)
             if self.on_headers is not None:
                 self.on_headers(reply.headers)
             if error := await in_own_thread(self._refusal, reply) or self._failure(reply):
                 raise error
-        except SearchTimeoutError:
-            raise  # the vendor may have answered too late and still bill it
-        except SearchError:
-            call.bill.book(-billed)
-            raise
         return reply.body
 
     def _refusal(self, reply: Reply) -> SearchError | None:
