@@ -316,7 +316,7 @@ class SearchQuery:
 
 
 class Bill:
-    """What a call has cost so far, in USD. The code that sends a paid request books it here, at once.
+    """What a call has cost so far, in USD. The code that sends a paid request books it here as it goes out.
 
     A call that fails or is cancelled can return no price, so its bill outlives it. Each upstream has its `part` of the
     bill, and what it books there counts in the whole. `own_usd` leaves out what the parts of this part cost.
