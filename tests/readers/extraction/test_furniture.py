@@ -96,6 +96,8 @@ GENERATORS = {
         'aria-label="Copy Text"></button></div><div class="overflow-auto"><pre class="w-max"><code>'
         + "\n".join(f'<span class="line">{f"<span>{line}</span>" if line else ""}</span>' for line in LINES)
         + "</code></pre></div></figure>"),
+    "slate": ("ruby", '<blockquote><p>To make eggs, use this code:</p></blockquote><div class="highlight"><pre class="highlight ruby '
+        f'tab-ruby"><code>{WHOLE}\n</code></pre></div>'),
     "retype": ("html", f'<doc-codeblock line-numbers highlight="2"><pre translate="no" class="language-markup"><code v-pre '
         f'class="language-markup">{WHOLE}</code></pre></doc-codeblock>'),
     "a quote around code": ("", f"<blockquote><pre>{WHOLE}</pre></blockquote>"),

@@ -288,6 +288,8 @@ _BARE_LANGUAGES = frozenset(
     )
 )
 """The names that rustdoc, Qt and others use as a class of `<pre>` by themselves."""
+_ROUGE = re.compile(r"highlight ([\w+#.-]{1,20})(?: tab-\S+)?$")
+"""What Rouge writes in Slate: `highlight ruby tab-ruby`."""
 _BLANK_LINE = re.compile(r"^ $", re.MULTILINE)
 _MOST_AROUND = 8
 _PLAIN_FRAGMENT = re.compile(r"[\w.~-]+", re.ASCII)
@@ -381,6 +383,8 @@ def _language(pre: Any) -> str:
         name = found[1].lower() if found else element.get("data-lang", "") or element.get("data-language", "")
         if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:
             return "html" if name == "markup" else name.lower()  # so Prism calls it
+    if (found := _ROUGE.match(pre.get("class", ""))) and found[1] not in _NO_LANGUAGE:
+        return str(found[1])
     names = [name for element in (pre, *islice(pre, 1)) for name in str(element.get("class", "")).split()]
     return next((name for name in names if name in _BARE_LANGUAGES), "")
 
