@@ -107,7 +107,7 @@ class DocsLibrary:
             changes["base_url"] = checked_base(changes["base_url"])
             if not self.is_open(changes["base_url"]):
                 raise ForbiddenUrlError("The operator of this gateway does not allow the domain of the base URL.")
-        name = checked_name(name or default_name(url), "name")
+        name = checked_name(name or _default_name(url), "name")
         label = checked_name(label or DEFAULT_LABEL, "version")
         known = next((v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None)
         if known is not None and known.page_count and canonical(url) != canonical(known.url):
@@ -366,6 +366,11 @@ def _host_of(url: str) -> str:
     return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
+def _default_name(url: str) -> str:
+    """The host of a site, or the name of its folder or archive."""
+    return _host_of(url) or urlsplit(url).path.rstrip("/").rpartition("/")[2] or "site"
+
+
 def _site_of(url: str) -> str:
     """The host of an address; on a host of code also the owner and the repository."""
     host, segments = _host_of(url), urlsplit(url).path.strip("/").lower().split("/")
@@ -380,13 +385,6 @@ def _place(url: str) -> str:
 def _is_below(url: str, above: str, label: str) -> bool:
     """Whether an address is the folder of a version below another."""
     return _place(url) in [f"{_place(above)}/{name}" for name in spellings(label)]
-
-
-def default_name(url: str) -> str:
-    """The default name of a site: its host, or the name of its folder or archive."""
-    parts = urlsplit(url)
-    host = (parts.hostname or "").removeprefix("www.")
-    return host or parts.path.rstrip("/").rpartition("/")[2] or "site"
 
 
 def checked_name(text: str, field: str) -> str:

@@ -367,11 +367,11 @@ def _python(folder: Path, pypi: Origins) -> tuple[Specifiers, Versions]:
     if not direct:
         named = [line for file in sorted(folder.glob("requirements*.txt")) for line in _read(file).splitlines()]
         direct = dict(_requirement(line) for line in named)
-    found = {name: version for text in (direct, pinned) for name, said in text.items() if (version := _pin(said))}
-    for name, package in _locked(folder):
-        if isinstance(locked := package.get("version"), str):
-            found[name] = locked
-        _note_locked(name, package, pypi)
+    pins = (
+        (name, _PINNED.fullmatch(said.partition(",")[0].partition("\\")[0].strip()))
+        for name, said in chain(direct.items(), pinned.items())
+    )
+    found = {name: pin[1] for name, pin in pins if pin and "*" not in pin[1]} | dict(_locked(folder, pypi))
     own = table_of(manifest.get("project")).get("name")
     without = {"", "python", _spelt(own) if isinstance(own, str) else "", *_from_elsewhere(manifest, pypi)}
     return {name: said for name, said in direct.items() if name not in without}, found
@@ -415,24 +415,24 @@ def _from_elsewhere(manifest: Mapping[str, Any], pypi: Origins) -> Iterator[str]
                     pypi.package(_spelt(name), url, "pyproject.toml")
 
 
-def _locked(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The packages of the lock files, with their names."""
+def _locked(folder: Path, pypi: Origins) -> Iterator[tuple[str, str]]:
+    """The packages of the lock files with their versions. Notes where each comes from, if its file says it."""
     for lock in ("poetry.lock", "pdm.lock", "uv.lock", "pylock.toml"):
         listed = _parsed(folder / lock, tomllib.loads)
         for package in map(table_of, [*_list(listed.get("package")), *_list(listed.get("packages"))]):
-            if isinstance(name := package.get("name"), str):
-                yield _spelt(name), {**package, "lock": lock}
-
-
-def _note_locked(name: str, package: Mapping[str, Any], pypi: Origins) -> None:
-    """Note where a package of a lock file comes from, if the lock file says it."""
-    lock, source = package["lock"], table_of(package.get("source"))
-    files = [table_of(one).get("url") for key in ("files", "wheels") for one in _list(package.get(key))]
-    index = source.get("registry") or source.get("url") or package.get("index") or next(filter(None, files), None)
-    if lock == "poetry.lock" and not source:
-        index = "https://pypi.org/"  # Poetry names no other source of a package
-    if index is not None:
-        pypi.package(name, index, lock)
+            if not isinstance(name := package.get("name"), str):
+                continue
+            source = table_of(package.get("source"))
+            files = [table_of(one).get("url") for key in ("files", "wheels") for one in _list(package.get(key))]
+            index = (
+                source.get("registry") or source.get("url") or package.get("index") or next(filter(None, files), None)
+            )
+            if lock == "poetry.lock" and not source:
+                index = "https://pypi.org/"  # Poetry names no other source of a package
+            if index is not None:
+                pypi.package(_spelt(name), index, lock)
+            if isinstance(version := package.get("version"), str):
+                yield _spelt(name), version
 
 
 def _requirement(line: str) -> tuple[str, str]:
@@ -441,11 +441,6 @@ def _requirement(line: str) -> tuple[str, str]:
     if match is None or _ARCHIVE.search(match[1]) or not _SPECIFIED.match(match[2]):
         return "", ""
     return _spelt(match[1]), match[2].strip()
-
-
-def _pin(said: str) -> str:
-    match = _PINNED.fullmatch(said.partition(",")[0].partition("\\")[0].strip())
-    return match[1] if match and "*" not in match[1] else ""
 
 
 def _spelt(name: str) -> str:

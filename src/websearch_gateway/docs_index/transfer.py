@@ -253,25 +253,24 @@ def _line(page: StoredPage) -> bytes:
 
 
 def _batch(file: gzip.GzipFile, checks: _Checks) -> list[StoredPage | None]:
-    """The next pages, None for each that is left out; empty at the end."""
+    """The next pages, None for each that is left out; empty at the end.
+
+    Raises:
+        ValueError: a line has more parts than any page, or is none.
+    """
     found: list[StoredPage | None] = []
     size = 0
     while len(found) < BATCH and size < BATCH_BYTES and (line := file.readline(MAX_LINE_BYTES)):
         size += len(line)
-        _check_parts(line)
+        frame = len(line)
+        for count, string in enumerate(_STRING.finditer(line)):  # before all of its parts are in memory
+            frame -= string.end() - string.start()
+            if count == MOST_STRINGS:
+                raise ValueError("no page has so many strings")
+        if frame > MAX_FRAME_BYTES:
+            raise ValueError("no page has so many parts")
         found.append(checks.page(_Page.model_validate_json(line)))
     return found
-
-
-def _check_parts(line: bytes) -> None:
-    """Raises ValueError if the line has more parts than any page, before they are all in memory."""
-    frame = len(line)
-    for count, string in enumerate(_STRING.finditer(line)):
-        frame -= string.end() - string.start()
-        if count == MOST_STRINGS:
-            raise ValueError("no page has so many strings")
-    if frame > MAX_FRAME_BYTES:
-        raise ValueError("no page has so many parts")
 
 
 class _Checks:

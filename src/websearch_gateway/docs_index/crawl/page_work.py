@@ -287,8 +287,8 @@ class PageWork:
         except SearchTimeoutError as error:  # this machine may be busy
             return await self._retried(task, error.message, None, of_host=False)
         except SearchFetchError as error:
-            return await self._settled(task, "failed", _why_unreadable(error))
-        self._note_browser(document)
+            kind = f"content type {error.details.get('content_type') or 'unknown'}, not HTML, Markdown or text"
+            return await self._settled(task, "failed", kind if error.details.get("reason") == "type" else error.message)
         if not (document.needs_scripts or document.rendered or self.browser == "always"):
             self._whole.add(digest)
             if duplicate is not None:
@@ -345,7 +345,13 @@ class PageWork:
             document = await self.read(fetched, self.browser, deadline, draft, only_links=only_links)
             await self._load_inventories(document)
             if defined or only_links or task.url not in self.defined:
-                return document
+                break
+        if self.browser == "auto" and self._looked < FIRST_PAGES:
+            self._looked += 1
+            self._needed += document.rendered
+            if self._needed >= ENOUGH_RENDERED:  # no page is tried without one first any more
+                self.browser = "always"
+        return document
 
     async def _load_inventories(self, document: Document) -> None:
         """Fetch the inventory beside each general index, once: several manuals may lie below the start URL."""
@@ -398,14 +404,6 @@ class PageWork:
         reason = _MEANINGS.get(status, f"HTTP {status}") if status else error.message
         return await self._settled(task, "failed", reason)
 
-    def _note_browser(self, document: Document) -> None:
-        """If the first pages of a site need a browser, use it for every page, without trying it without one first."""
-        if self.browser == "auto" and self._looked < FIRST_PAGES:
-            self._looked += 1
-            self._needed += document.rendered
-            if self._needed >= ENOUGH_RENDERED:
-                self.browser = "always"
-
     async def _redirected(self, task: UrlTask, location: str) -> Result:
         target, outside = self.scope.link(task.url, location), canonical(location)
         if _LOGIN_PAGE.search(urlsplit(outside).path) and not _LOGIN_PAGE.search(urlsplit(task.url).path):
@@ -436,12 +434,6 @@ class PageWork:
     ) -> Result:
         await self.store.finish_url(task, state, reason, links=links or ())
         return Result(state, reason)
-
-
-def _why_unreadable(error: SearchFetchError) -> str:
-    if error.details.get("reason") != "type":
-        return error.message
-    return f"content type {error.details.get('content_type') or 'unknown'}, not HTML, Markdown or text"
 
 
 def _page(fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:
