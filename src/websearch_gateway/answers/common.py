@@ -291,7 +291,6 @@ def findings(models: Mapping[str, tuple[date | None, bool]], vendor: str, settin
 
 
 def _finding(name: str, vendor: str, ends: date | None, now: datetime, *, listed: bool) -> str | None:
-    """The finding about one model; None if it exists and has no shutdown date."""
     if ends and ends <= now.date():
         return f"{vendor} ended the model {name} on {ends}."
     if not listed:

@@ -144,7 +144,6 @@ def _bounded(sources: Sequence[_Source]) -> list[_Source]:
 
 
 def _beginning(text: str, effort: int) -> tuple[str, int]:
-    """The beginning of `text` that `effort` allows, and its own effort."""
     ends = 0
     for match in _END.finditer(text):
         if match.end() + (ends + 1) * END_EFFORT > effort:
@@ -171,7 +170,6 @@ def _cited(hedge: str, evidence: Sequence[Evidence], sources: Sequence[_Source])
 
 
 def _warnings(sources: Iterable[_Source]) -> tuple[str, ...]:
-    """Each fault once, with the hosts that have it."""
     hosts: dict[str, list[str]] = {}
     for source in sources:
         for fault in source.faults:

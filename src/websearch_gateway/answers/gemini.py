@@ -156,7 +156,6 @@ API = Gemini
 
 
 def _joined(parts: Sequence[Json]) -> tuple[str, dict[int, int]]:
-    """The text without thoughts, and the offset of each part."""
     text, starts = "", {}
     for index, part in enumerate(parts):
         if not part.get("thought") and (words := typed(str, part.get("text"))):
@@ -198,7 +197,6 @@ def _place(segment: Json, encoded: Mapping[int, bytes], starts: Mapping[int, int
 
 
 def _error(body: bytes) -> Json:
-    """The error of a body, which may be a list with one object."""
     try:
         reply = json.loads(body)
     except (ValueError, RecursionError):

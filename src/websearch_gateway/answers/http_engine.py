@@ -154,7 +154,6 @@ class HttpEngine:
 
     @property
     def _available_models(self) -> list[str]:
-        """The models whose shutdown date is in the future or unknown."""
         return [name for name in self.models if not ((model := self._known(name)) and model.has_ended(self.now()))]
 
     def _is_gone(self, model: str) -> bool:
@@ -221,7 +220,6 @@ class HttpEngine:
         return billed, applying(notes)
 
     def _usd(self, model: str, billed: Billed) -> float:
-        """The cost of the searches, and of the tokens if their price is known."""
         per_search = self.api.search_usd if self.search_usd is None else self.search_usd
         known = self._known(model)
         return billed.searches * per_search + (known.tokens_usd(billed, self.now()) if known else 0.0)

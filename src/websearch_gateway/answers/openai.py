@@ -240,7 +240,6 @@ API = OpenAI
 
 
 def _failed(failure: Json) -> SearchError:
-    """Our error for a reply with HTTP 200 whose status is `failed`."""
     code = failure.get("code")
     if code == "model_not_found":
         return ModelGone("The model is gone.")

@@ -125,7 +125,6 @@ API = Perplexity
 
 
 def _found(items: Sequence[Json]) -> Iterator[tuple[int, Source]]:
-    """The results of all searches, by the number that marks use."""
     for item in items:
         if item.get("type") == "search_results":
             for result in objects(item.get("results")):

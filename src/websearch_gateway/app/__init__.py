@@ -248,7 +248,6 @@ class Gateway:
             stack.callback(self._telemetry.flush)
 
     def _recall(self, cache: ResultCache[R], setting: str) -> Recall[R]:
-        """A cache with its limits."""
         return Recall(cache, self._flights, self._limits[setting], self._limits["CACHED_RATE_LIMIT"], self._state)
 
     def _search(self, engine: AnswerEngine) -> SearchPipeline:

@@ -140,7 +140,6 @@ def _unfinished(settings: Settings) -> dict[str, str]:
 
 
 def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
-    """A vendor inside its call layers; each of its requests passes the request layers."""
     record = health.of(bare.name)
     limiter = RateLimiter(record, bare.provider.capabilities.requests_per_second)
     clean = partial(cleaned_hits, address_policy(settings))
@@ -160,7 +159,6 @@ def reranker_layers(settings: Settings, health: HealthRegistry, ledger: Ledger) 
 
 
 def _guarded(name: str, breaker: CircuitBreaker, *inner: Layer[T]) -> tuple[Layer[T], ...]:
-    """The layers of a call of any upstream, the outermost first."""
     return (BurstGate(name), breaker, *inner, TracedUpstream(name))
 
 

@@ -342,7 +342,6 @@ def is_stopgap(response: SearchResponse) -> bool:
 
 
 def _is_valid(response: SearchResponse) -> bool:
-    """Whether the answer names pages, all with web URLs, and its spans lie inside the text."""
     urls = [page.url for page in response.citations] + [page.url for page in response.sources]
     if response.error is not None or not urls or not all(map(is_web_address, urls)):
         return False
@@ -362,7 +361,6 @@ ANSWERS: ResultKind[SearchResponse] = ResultKind(
 
 
 def _are_valid(response: WebSearchResponse) -> bool:
-    """Whether the response has results, each with a web URL and a text."""
     results = response.results
     return (
         response.error is None
@@ -381,7 +379,6 @@ WEB_RESULTS: ResultKind[WebSearchResponse] = ResultKind(
 
 
 def _is_valid_raw(found: RawResult) -> bool:
-    """Whether the result has items, each with a web URL."""
     items = found.result.get("items")
     if not isinstance(items, list) or not items:
         return False
@@ -517,5 +514,4 @@ def question_name(text: str) -> str:
 
 
 def _stopgap_key(key: str) -> str:
-    """The key of a stopgap whose main key holds a better, stale result."""
     return f"{key}-stopgap"

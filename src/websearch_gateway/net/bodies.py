@@ -206,7 +206,6 @@ def decode(body: bytes, charset: str) -> str:
 
 
 def _codec(label: str) -> str:
-    """Python's name of the codec for a label; empty for an unknown label."""
     encoding = webencodings.lookup(label)
     if encoding is None or encoding.name in _NOT_TEXT:
         return ""

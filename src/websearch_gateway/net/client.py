@@ -265,7 +265,6 @@ class HttpSearcher:
         )
 
     async def _page(self, request: HttpRequest, call: Call) -> tuple[bytes, dict[str, Hit]]:
-        """A page's body, and its hits by URL."""
         body = await through(self.layers, partial(self._exchange, request, call), call)
         parse = without_key(self.provider).parse
         hits = await self.parser.read(list[Hit], parse, body, vendor=self.name, deadline=call)

@@ -304,7 +304,6 @@ class Fetcher:
             raise SearchTimeoutError(f"{first} did not deliver the {kind} in time.") from None
 
     async def _exchange(self, asked: _Asked, target: Target, sent: Mapping[str, str]) -> Fetched | Target:
-        """The reply of `target` to a GET, or to a POST of a body; or the target of its redirect."""
         method = "GET" if asked.body is None else "POST"
         with mapped_page_errors(target.host):
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]

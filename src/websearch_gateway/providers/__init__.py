@@ -190,7 +190,6 @@ def _sold(entry: Entry) -> tuple[float, int, str, str] | None:
 
 
 def _code(entry: Entry) -> Any:
-    """The provider's class, in the module of its row."""
     found = vars(import_module(f"{__name__}.{entry.row.module or entry.name}")).values()
     return next(one for one in found if isinstance(one, type) and getattr(one, "name", None) == entry.name)
 

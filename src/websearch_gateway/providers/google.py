@@ -98,5 +98,4 @@ class Google(SharedProvider):
 
 
 def _start(page: int) -> int:
-    """The number of the first result of a page, counted from one."""
     return (page - 1) * PAGE_SIZE + 1

@@ -346,7 +346,6 @@ async def _drip(request: FaultyRequest) -> None:
 
 
 async def _unrelated(request: FaultyRequest) -> None:
-    """The correct reply to a request that asks something else."""
     body = b""
     while (message := await request.receive())["type"] == "http.request":
         body += message.get("body", b"")
@@ -361,7 +360,6 @@ async def _unrelated(request: FaultyRequest) -> None:
 
 
 async def _huge(request: FaultyRequest) -> None:
-    """A page without an end."""
     paragraph = b"<p>" + b"and so on, " * 5000 + b"</p>\n"
     await request.send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
     while True:

@@ -130,7 +130,6 @@ async def _live(request: Request) -> Response:
 
 
 async def _busy(request: Request) -> Response:
-    """Tells the first client to retry later."""
     asked: set[str] = request.app.state.asked
     if request.url.path not in asked:
         asked.add(request.url.path)

@@ -189,18 +189,15 @@ class SpareState(State):
         _log.warning("%s", self.problem)
 
     def _counts_in_file(self, key: str) -> bool:
-        """Whether the file's value of this key still counts."""
         return self._missed.get(key, 0) is not None
 
     async def _in_file(self, key: str) -> StateEntry | None:
-        """The entry in the file; None if the file cannot be read either."""
         try:
             return await _entry(self._file, key)
         except StateUnavailable:
             return None
 
     def _try_again(self, memory: MemoryState) -> None:
-        """Return to the file in the background, if it is time to try."""
         is_returning = self._returning is not None and not self._returning.done()
         if self._clock() >= self._retry_at and not is_returning:
             self._retry_seconds = min(2 * self._retry_seconds, LONGEST_RETRY_SECONDS)
@@ -208,7 +205,6 @@ class SpareState(State):
             self._returning = asyncio.create_task(self._return(memory))
 
     async def _return(self, memory: MemoryState) -> None:
-        """Write what the file missed, then use it again."""
         try:
             await self._file.put(_PROBE, b"", ttl=60)
             while self.problem:

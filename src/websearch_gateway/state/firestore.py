@@ -231,7 +231,6 @@ class FirestoreState(RemoteState):
         return True
 
     async def _document(self, key: str, suffix: str = "") -> AsyncDocumentReference:
-        """The document of an entry; with a suffix, a further document of the entry, in the same collection."""
         # A digest fits any key, and spreads neighbouring keys over the servers.
         name = hashlib.blake2b(key.encode(), digest_size=20).hexdigest()
         return (await self._collection(kind_of(key))).document(name + suffix)

@@ -200,7 +200,6 @@ class PostgresState(RemoteState):
 
 
 async def _migrate(connection: AsyncConnection[Any]) -> None:
-    """Migrate the table in the current transaction."""
     too_new = StateUnavailable("The state table was written by a newer version of the gateway.")
     steps = migration("websearch_state_version", _MIGRATION_LOCK, MIGRATIONS, too_new)
     with contextlib.suppress(StopIteration):

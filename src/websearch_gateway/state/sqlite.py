@@ -272,7 +272,6 @@ class SqliteThread:
         await end.future
 
     def _run_jobs(self) -> None:
-        """Run jobs until the one that ends the thread, which is always the last."""
         while True:
             jobs = self._next_jobs()
             verbs = [job for job in jobs if job.verb is not None]

@@ -391,7 +391,6 @@ class CircuitBreaker:
             self._record_failure(error, self._generation)
 
     def _enter(self) -> int:
-        """Admit a call. Returns its generation."""
         if self.health.open_until is None:
             return self._generation
         if self.health.open_for or self._probing:

@@ -227,7 +227,6 @@ class Ledger:
             self._post(counts)
 
     def _post(self, amounts: Mapping[str, int]) -> None:
-        """Write in the background, so that the answer does not wait for its bill."""
         task = asyncio.create_task(self._write(amounts))
         self._writing.add(task)
         task.add_done_callback(self._written)
@@ -349,7 +348,6 @@ class BudgetedEmbedder:
 
 @lru_cache(maxsize=8)
 def _name(day: int) -> str:
-    """A day by its number since the epoch, as 2026-11-21."""
     return datetime.fromtimestamp(day * _DAY_SECONDS, UTC).date().isoformat()
 
 

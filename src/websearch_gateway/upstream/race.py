@@ -77,7 +77,6 @@ class FallbackSearcher:
             return _answer(race, winner)
 
     async def _run(self, race: FirstSuccess[SearchResults], call: Call) -> Trial[SearchResults] | None:
-        """The deciding trial; None if all failed. A trial that starts beside a running one is a hedge."""
         queue = deque(self.order(self.searchers))
         while queue:
             is_hedge = bool(race.running)

@@ -59,7 +59,6 @@ def _authorise(request: Request) -> None:
 
 
 def _search_tool(body: dict[str, Any]) -> dict[str, Any] | None:
-    """The search tool of the request; refuses the same requests as the API."""
     if body.get("model") not in _CLAUDES:
         raise _anthropic_refusal(404)
     tools, turns = body.get("tools") or [], body.get("messages") or [{}]

@@ -61,7 +61,6 @@ def _reply(payload: Any) -> JSONResponse:
 
 
 def _items(draft: Draft, question: str, identity: str, *, sources: bool) -> list[dict[str, Any]]:
-    """The output without its message: reasoning, and a search, which opens the best page if there is one."""
     thought = {"type": "reasoning", "summary": []}
     items: list[dict[str, Any]] = [{"id": f"rs_{identity}0", **thought}]
     if not draft.searched:

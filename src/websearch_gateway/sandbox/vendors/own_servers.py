@@ -36,7 +36,6 @@ _llm_refusal = worded(
 
 
 def _written(prompt: str, fault: str | None) -> list[tuple[str, list[int], str]]:
-    """The model's reply to a prompt: sentences, each with the numbers of its passages and the words of its quote."""
     question = _QUESTION.findall(prompt)[-1:] or [""]
     wanted = set(terms(question[0]))
 
@@ -156,7 +155,6 @@ def _tei_refusal(status: int, message: str) -> VendorRefusal:
 
 
 async def _scored(request: Request, field: str, score: str, missing: VendorRefusal) -> list[dict[str, Any]]:
-    """The indices of the texts in that field with their scores, best first, as servers send them."""
     body = await posted(request, "reranker", _rerank_refusal)
     query, texts = body.get("query"), body.get(field)
     if not isinstance(query, str) or not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):

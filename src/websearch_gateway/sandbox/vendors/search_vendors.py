@@ -189,7 +189,6 @@ def _brave_refusal(status: int, reason: str | None = None) -> VendorRefusal:
 
 
 def _brave_period(freshness: str) -> dict[str, Any]:
-    """What the parameter `freshness` allows, as filters."""
     if not freshness:
         return {}
     if freshness[0] == "p" and freshness[1:] in DAYS:
