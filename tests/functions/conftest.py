@@ -14,7 +14,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.functions.instances import Running, running
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, PATIENT_PROCESS
 from tools.servers import NotHere, firestore_emulator
 from websearch_gateway.entrypoints.http.tokens import mint
 from websearch_gateway.sandbox import Sandbox
@@ -50,6 +50,7 @@ def _firestore() -> Iterator[str]:
 def settings(_firestore: str, sandbox: Sandbox) -> Mapping[str, str]:
     """What instances of one deployment share: a Firestore that knows nothing yet, upstreams, and who may ask."""
     return {
+        **PATIENT_PROCESS,
         **sandbox.environment(),
         "FIRESTORE_EMULATOR_HOST": _firestore,
         "STATE_URL": f"firestore://{PROJECT}/t-{uuid.uuid4().hex}",
