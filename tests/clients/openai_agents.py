@@ -1,24 +1,31 @@
-"""Runs an agent of the OpenAI Agents SDK whose model is the server of the argument, plainly and streamed."""
+"""Runs the example for the OpenAI Agents SDK with the server of the argument, then its agent once more, streamed."""
 
 import asyncio
+import contextlib
+import io
 import json
+import os
+import runpy
 import sys
+from pathlib import Path
 
-from agents import Agent, OpenAIResponsesModel, Runner, WebSearchTool, set_tracing_disabled
+from agents import OpenAIResponsesModel, Runner
 from openai import AsyncOpenAI
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "openai_agents_sdk.py"
+
 QUESTION = "How tall is the Eiffel Tower?"
-set_tracing_disabled(True)
 
 
-async def main():
-    client = AsyncOpenAI(base_url=f"{sys.argv[1]}/v1", api_key="sk-any")
-    model = OpenAIResponsesModel(model="search_web", openai_client=client)
-    agent = Agent(name="searcher", instructions="Search the web.", model=model, tools=[WebSearchTool()])
-    plain = await Runner.run(agent, QUESTION)
+async def stream(agent):
+    client = AsyncOpenAI(base_url=f"{sys.argv[1]}/v1", api_key="sk-any")  # the example's belongs to another event loop
+    agent = agent.clone(model=OpenAIResponsesModel(model="search_web", openai_client=client))
     streamed = Runner.run_streamed(agent, QUESTION)
     kinds = [event.type async for event in streamed.stream_events()]
-    return {"plain": plain.final_output, "streamed": streamed.final_output, "kinds": sorted(set(kinds))}
+    return {"streamed": streamed.final_output, "kinds": sorted(set(kinds))}
 
 
-print(json.dumps(asyncio.run(main())))
+os.environ["GATEWAY_URL"] = sys.argv[1]
+with contextlib.redirect_stdout(io.StringIO()) as printed:
+    example = runpy.run_path(str(EXAMPLE))
+print(json.dumps({"plain": printed.getvalue().rstrip("\n"), **asyncio.run(stream(example["agent"]))}))

@@ -29,7 +29,7 @@ def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
 
 
 def test_search_prints_the_answer_with_numbered_sources(environment: dict[str, str]) -> None:
-    done = start(environment, "search", QUESTION)
+    done = run(environment, "search", QUESTION)
     assert done.returncode == 0
     assert "330 metres" in done.stdout
     assert "[1]" in done.stdout

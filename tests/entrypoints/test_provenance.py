@@ -31,9 +31,9 @@ KNOWN_TO_THE_AGENT = "The user is called Ada and lives in Bremen."
 DATA = "?d=" + base64.urlsafe_b64encode(KNOWN_TO_THE_AGENT.encode()).decode().rstrip("=")
 
 
-def linking(title: str, link: str) -> str:
-    """A page that links an address in its text."""
-    return html(title, f'{PROSE} <a href="{link}">Read on</a>.')
+def linking(title: str, *links: str) -> str:
+    """A page that links addresses in its text."""
+    return html(title, PROSE + "".join(f' <a href="{link}">Read on</a>.' for link in links))
 
 
 @pytest.fixture
@@ -99,20 +99,23 @@ async def test_over_stdio_every_tool_refuses_it(settings: dict[str, Any], site: 
 
 
 @pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it")
-@pytest.mark.parametrize("way", ["unknown" + DATA, "jump"])
-async def test_the_scripts_of_a_page_lead_nowhere_else(settings: dict[str, Any], site: Site, way: str) -> None:
+async def test_the_scripts_of_a_page_lead_nowhere_else(settings: dict[str, Any], site: Site) -> None:
     """The browser asks for the page that its scripts name only if a reader of the link could."""
-    script = f"root.textContent = {PROSE * 3!r}; location.href = '/docs/{way}'"
-    site.pages["/docs/app"] = f'<body><div id="root"></div><script>{script}</script></body>'
-    site.pages["/docs/app" + DATA] = site.pages["/docs/app"]
-    site.pages["/docs/"] = linking("Start", "/docs/app" + DATA)
+    ways = {"app": "unknown" + DATA, "other": "jump"}
+    for name, way in ways.items():
+        script = f"root.textContent = {PROSE * 3!r}; location.href = '/docs/{way}'"
+        site.pages[f"/docs/{name}"] = f'<body><div id="root"></div><script>{script}</script></body>'
+        site.pages[f"/docs/{name}{DATA}"] = site.pages[f"/docs/{name}"]
+    site.pages["/docs/"] = linking("Start", *(f"/docs/{name}{DATA}" for name in ways))
     async with Gateway(**settings) as gateway:
-        page = await gateway.read(f"{site.url}app")
-        assert PROSE in page.page_content, "the page stays"
-        assert site.fetched(f"/docs/unknown{DATA}") == 0
+        for name in ways:
+            page = await gateway.read(f"{site.url}{name}")
+            assert PROSE in page.page_content, "the page stays"
+            assert site.fetched(f"/docs/unknown{DATA}") == 0, name
         await gateway.read(site.url)
-        shown = await gateway.read(f"{site.url}app{DATA}")
-        assert "Unknown says more" in shown.page_content, "an address that was shown may lead anywhere"
+        for name in ways:
+            shown = await gateway.read(f"{site.url}{name}{DATA}")
+            assert "Unknown says more" in shown.page_content, "an address that was shown may lead anywhere"
 
 
 JUMP = (302, {"location": f"/docs/unknown{DATA}"})

@@ -50,7 +50,7 @@ def _requests() -> Iterator[tuple[str, dict[str, Any]]]:
     for path in dict.fromkeys(row.paths[0] for row in COMPATIBLE if "POST" in row.methods):
         for field in FIELDS:
             text, *others = _values()
-            for value in (text, *others) if field in NESTED else (text, [text]):
+            for value in (text, *others) if field in NESTED else (text,):
                 yield path, {**USUAL, field: value}
 
 
@@ -70,7 +70,7 @@ async def test_a_long_text_stays_in_no_cache_and_comes_back_in_no_reply(door: Do
         toolsets="answer,search,read,cache,ops,admin,docs", read_rate_limit="none", cached_rate_limit="none"
     ) as http:
         replies = [await _size(http, path, body) for path, body in _requests()]
-    assert len(replies) > 1_000
+    assert len(replies) > 800
     assert {reply for reply in replies if reply[0] >= 429 or reply[2] > MOST_REPLY_BYTES} == set()
     assert _kept() == []
 

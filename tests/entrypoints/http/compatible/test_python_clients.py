@@ -64,7 +64,7 @@ def test_the_openai_sdk_gets_answers_with_citations_plain_and_streamed(run_pytho
         assert refused[2] == "validation"
 
 
-def test_an_agent_of_the_openai_agents_sdk_answers(run_python: Run) -> None:
+def test_the_example_for_the_openai_agents_sdk_answers_plain_and_streamed(run_python: Run) -> None:
     seen = run_python("openai_agents.py")
     assert "330 metres" in seen["plain"]
     assert seen["streamed"] == seen["plain"]
