@@ -257,7 +257,7 @@ def _fold(example: Example) -> int:
 def measured(example: Example, likely: Any) -> Measured:
     """The measures of one page, processed as in `extract`."""
     root, about = deepcopy(example.root), example.about
-    blank(blocks.outline(root), chosen(example.measures, likely))
+    blank(blocks.outline(root), chosen(example.measures, likely, once=not example.cleaned.is_documentation))
     markdown = render.to_markdown(root, example.cleaned.base)
     counted = structure(example.html, markdown) if about["kind"] == "documentation" else {}
     return Measured(about["kind"], *judged(about, markdown), 1.0, counted)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from websearch_gateway.readers.extraction import blank, blocks, chosen, page, threshold
+from websearch_gateway.readers.extraction import blank, blocks, chosen, extract, page, threshold
 from websearch_gateway.readers.extraction.blocks import Measures
 
 PAGE = """<body><nav><a href=/a>Home</a> <a href=/b>Shop</a></nav><main><h1>Head</h1><p>Some <b>bold</b> text here.</p>
@@ -156,3 +156,29 @@ def test_a_box_around_most_of_the_page_does_not_only_ask_for_consent() -> None:
     root = page.parse("<div class='gdpr'><p>One.</p><p>Two.</p></div><p>Three.</p>")
     assert root is not None
     assert Measures(blocks.outline(root), "").in_consent().tolist() == [False] * 3
+
+
+TOLD = "A kettle of two litres"
+
+
+@pytest.mark.parametrize(
+    ("again", "count"),
+    [
+        (f"<aside><p>{TOLD}</p></aside>", 1),
+        (f"<p>{TOLD}</p>", 2),  # beside each other, as in a poem
+        (f"<div><h2>{TOLD}</h2></div>", 2),
+        (f"<table><tr><th>k<td>{TOLD}</table>", 2),
+        ("<aside><p>A kettle</p></aside>" * 2, 3),
+    ],
+    ids=["elsewhere", "beside", "a heading", "a cell", "a few words"],
+)
+def test_a_text_that_stands_twice_on_a_page_is_kept_once(again: str, count: int) -> None:
+    found = kept(f"<main><p>{TOLD}</p>{again}</main>", {TOLD: 0.9, "A kettle": 0.9, "k": 0.9})
+    assert len([text for text in found if text != "k"]) == count
+
+
+def test_documentation_keeps_what_it_repeats() -> None:
+    prose = "<p>It boils water.</p>" * 9
+    markup = f"<body><article><h1>Kettles</h1><p>{TOLD}.</p><div><p>{TOLD}.</p></div>{prose}</article>"
+    for url, count in (("https://example.com/docs/kettles", 2), ("https://example.com/shop/kettles", 1)):
+        assert extract(markup, url, None).markdown.count(TOLD) == count

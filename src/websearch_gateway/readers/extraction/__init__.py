@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -93,7 +94,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
         if thorough and is_doubtful(measures, likely, cleaned):
             found = measures.found_in(second_opinion(root))
             likely = without_extras(measures, blocks.reconsidered(measures, likely, found), found)
-        blank(cleaned.outline, chosen(measures, likely, is_docs=not thorough))
+        blank(cleaned.outline, chosen(measures, likely, is_docs=not thorough, once=not cleaned.is_documentation))
     markdown, anchors = render.with_anchors(root, cleaned.base)
     del alive
     return Extracted(cleaned.title, markdown, cleaned.published, cleaned.warnings, anchors)
@@ -228,13 +229,17 @@ _HEADS, _HEADS_PROSE = 0.05, 0.25
 _WRITTEN_WHOLE = [blocks.TAG_NUMBER[tag] for tag in ("td", "th", "pre")]
 """The blocks of which trafilatura writes several in one line, or in another form."""
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_REPEATING = [*_WRITTEN_WHOLE, *(blocks.TAG_NUMBER[tag] for tag in _HEADINGS)]
+_LEAST_REPEATED = 4
+"""The least words of a text that is kept once."""
 
 
-def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False) -> Mask:
+def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False, once: bool = True) -> Mask:
     """The mask of the blocks to keep, given how likely each belongs to the main text.
 
     Args:
         is_docs: the page is known to be documentation, so its main element and all its code are text.
+        once: keep what the page repeats once.
     """
     outline, words = measures.outline, measures.words
     likely = likely * ~measures.in_consent()
@@ -251,12 +256,27 @@ def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False) -> Mask
             _keep_whole(container, words, likely, keep)
     _keep_code_and_headings([outline.containers[block.place].tag for block in outline.blocks], likely, keep)
     _keep_reference(measures, likely, keep, is_docs=is_docs)
+    if once:
+        _drop_repeats(measures, keep)
     if is_docs:
         code = measures.tags == blocks.TAG_NUMBER["pre"]
         leads = (measures.tags == blocks.TAG_NUMBER["p"])[:-1] & code[1:]  # the words that say what the code is for
         keep |= code
         keep[:-1] |= leads
     return keep
+
+
+def _drop_repeats(measures: Measures, keep: Mask) -> None:
+    """Keep each text in its first place: shops and forums have theirs again for small screens and in boxes.
+
+    Texts beside each other may be equal on purpose. Headings stay, since a table of contents repeats them.
+    """
+    around, seen = measures.parent[measures.place].tolist(), defaultdict[tuple[str, ...], set[int]](set)
+    for at in measures.np.flatnonzero(keep & ~measures.np.isin(measures.tags, _REPEATING)).tolist():
+        if len(words := measures.tokens[at]) >= _LEAST_REPEATED:
+            places = seen[tuple(words)]
+            keep[at] = not places or around[at] in places
+            places.add(around[at])
 
 
 def threshold(words: Floats, likely: Floats) -> float:

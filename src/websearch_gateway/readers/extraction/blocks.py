@@ -226,7 +226,7 @@ class Measures:
     Elements are the containers of the outline.
 
     Attributes:
-        words, links: the counts in a block.
+        tokens, words, links: the words of a block, their count, and the links in it.
         link_share: the share of its characters that are in links.
         stops: 1 if it ends like a sentence.
         share, replies, related: whether it has one of these words.
@@ -259,7 +259,7 @@ class Measures:
 
     def found_in(self, text: str) -> Floats:
         """The share of each block that is in the main text that another extractor chose, one block per line."""
-        np, lines, own = self.np, [words_of(line) for line in text.splitlines()], self._tokens
+        np, lines, own = self.np, [words_of(line) for line in text.splitlines()], self.tokens
         numbers: dict[str, int] = {}
         flat = np.array(
             [numbers.setdefault(word, len(numbers)) for words in (*lines, *own) for word in words], np.int64
@@ -278,7 +278,7 @@ class Measures:
     def _measure_blocks(self, title: str) -> None:
         np, blocks = self.np, self.outline.blocks
         texts = [block.text.strip() for block in blocks]
-        self._tokens = tokens = [words_of(text) for text in texts]
+        self.tokens = tokens = [words_of(text) for text in texts]
         self.words = np.array([len(t) for t in tokens], dtype=np.float64)
         self.links = np.array([block.links for block in blocks])
         chars = np.array([len(text) for text in texts], dtype=np.float64)
@@ -326,8 +326,13 @@ class Measures:
         prose = np.append(((self.link_share < 0.5) & (self.stops > 0) & (self.words >= SENTENCE))[1:], False)
         # A heading "More about tides" over prose opens a section of the text.
         leads = ~(prose & (self.links == 0) & np.isin(self.tags, _HEADINGS))
-        lines = zip(self.outline.blocks, self.words, leads, strict=True)
-        return np.array([_is_beside(block.text.strip(), *measured) for block, *measured in lines], dtype=bool)
+        found = []
+        for block, words, may_lead in zip(self.outline.blocks, self.words, leads, strict=True):
+            text = block.text.strip()
+            is_sentence = text[-1:] in ".!?" and ":" not in text
+            away = may_lead and words <= _LONGEST_AWAY and not is_sentence and _AWAY.match(text)
+            found.append(bool(away or (words <= _LONGEST_CREDIT and _CREDIT.match(text))))
+        return np.array(found, dtype=bool)
 
     def in_consent(self) -> Any:
         """For each block, whether an element around it, with at most half of them, asks for consent to cookies."""
@@ -338,13 +343,6 @@ class Measures:
     def columns(self) -> dict[str, Any]:
         """Each feature of a block by itself by name, with one value per block or one for all."""
         return {**_own(self), **_around(self), **_headings(self), **_core_and_end(self), **_candidate(self)}
-
-
-def _is_beside(text: str, words: int, may_lead: bool) -> bool:
-    if words <= _LONGEST_CREDIT and _CREDIT.match(text):
-        return True
-    is_sentence = text[-1:] in ".!?" and ":" not in text
-    return may_lead and words <= _LONGEST_AWAY and not is_sentence and _AWAY.match(text) is not None
 
 
 def words_of(text: str) -> list[str]:

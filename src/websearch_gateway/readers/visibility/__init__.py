@@ -199,7 +199,8 @@ class _Survey:
             declared = Declared(style)
         shut = not outer.opened and (declared.is_closed or self._is_shut(node))
         opened = outer.opened or (shut and opens(node, declared.style, self._controlled, bool(self._spared)))
-        folded = not outer.judged and is_folded(element)
+        is_folded = (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
+        folded = is_folded and not outer.judged  # browsers open it on a click, or when a user searches for its words
         unseen = (shut and not opened) or self._is_unseen(node, declared) or (folded and _reads_like_orders(element))
         if unseen and not (element in self._spared or is_a_label(element, declared.style)):
             self.hidden.append(element)
@@ -294,7 +295,14 @@ def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) 
     follows_a_control = (
         before is not None
         and isinstance(before.tag, str)
-        and any(map(_controls, islice(before.iter("*"), MAX_CONTROL_PARTS)))
+        and any(
+            part.tag == "button"
+            or part.get("aria-expanded")
+            or part.get("role") in ("button", "tab")
+            or part.get("cursor") == "pointer"
+            or part.get("onclick")
+            for part in islice(before.iter("*"), MAX_CONTROL_PARTS)
+        )
     )
     return (
         identity in controlled
@@ -306,21 +314,6 @@ def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) 
         or _NAMES.search(element.get("class", "") + " " + identity) is not None
         or follows_a_control
     ) and not _reads_like_orders(element)
-
-
-def is_folded(element: HtmlElement) -> bool:
-    """Whether the element is closed, but browsers open it on a click or when a user searches for its words."""
-    return (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
-
-
-def _controls(part: HtmlElement) -> bool:
-    return bool(
-        part.tag == "button"
-        or part.get("aria-expanded")
-        or part.get("role") in ("button", "tab")
-        or part.get("cursor") == "pointer"
-        or part.get("onclick")
-    )
 
 
 def is_a_label(element: HtmlElement, style: Style) -> bool:
