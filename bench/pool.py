@@ -76,7 +76,7 @@ def measure() -> list[Row]:
 
 
 def _rows(title: str, stalls: float, slower: float) -> list[Row]:
-    plain, hedged = _simulate(False, stalls, slower), _simulate(True, stalls, slower)
+    plain, hedged = simulate(False, stalls, slower), simulate(True, stalls, slower)
     tails = [
         Row(
             f"{title}: p{100 * part:g}",
@@ -93,7 +93,7 @@ def _rows(title: str, stalls: float, slower: float) -> list[Row]:
 
 
 @in_virtual_time
-async def _simulate(hedging: bool, stalls: float, slower: float) -> Run:
+async def simulate(hedging: bool, stalls: float, slower: float) -> Run:
     """All calls of one scenario; after half of them the first vendor becomes `slower`."""
     health, arrivals, unanswered = HealthRegistry(now), Random(1), 0
     first, second = Vendor("first", 2, stalls), Vendor("second", 3, stalls)

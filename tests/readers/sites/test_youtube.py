@@ -11,7 +11,7 @@ import requests
 from requests.adapters import BaseAdapter
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.sites.youtube import YouTube, _session, transcript
+from websearch_gateway.readers.sites.youtube import YouTube, new_session, transcript
 
 VIDEO = "a-bcdefg_12"
 WATCH = '<html>"INNERTUBE_API_KEY": "made-up"</html>'
@@ -53,7 +53,7 @@ class Plays(BaseAdapter):
 
 
 def playing(replies: dict[str, str], status: int = 200) -> requests.Session:
-    session = _session()
+    session = new_session()
     session.mount("https://", Plays(replies, status))
     return session
 

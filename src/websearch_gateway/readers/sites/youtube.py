@@ -56,7 +56,7 @@ class YouTube(Source):
         Not pure: the library calls YouTube itself. It runs in a worker process, which limits its time and memory.
         """
         about = json_of(bodies[0]) if bodies[0] else {}
-        return transcript(YouTube.place(url) or "", str(about.get("title", "")), _session())
+        return transcript(YouTube.place(url) or "", str(about.get("title", "")), new_session())
 
 
 def transcript(video: str, title: str, session: Session) -> Document:
@@ -91,7 +91,7 @@ def transcript(video: str, title: str, session: Session) -> Document:
     return Document(title or f"YouTube video {video}", text)
 
 
-def _session() -> Session:
+def new_session() -> Session:
     """A session that connects only to YouTube, even if its replies name other hosts."""
     try:
         import requests
