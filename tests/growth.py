@@ -25,7 +25,7 @@ MOST_WORK = 8.0
 MOST_TIME = 11.0
 """The time of linear work grows by 4 to 6, as large objects miss the caches; that of quadratic work by 16."""
 COUNTED = (500, 4_200, 16_000)
-TIMED = (4_200, 16_000)
+TIMED = (4_200, 32_000)
 """Characters of the shorter text, some more than a limit that many functions have. The next number decides when one
 shows too much: one step is not growth."""
 NEGLIGIBLE_LINES = 5_000

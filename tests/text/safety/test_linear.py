@@ -182,7 +182,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "plain.json_text": lambda text: json_text(text.encode("utf-8", "replace"), "", "utf-8"),
     "plain.csv_table": lambda text: csv_table(text.encode("utf-8", "replace"), "", "utf-8"),
 }
-SIZES = {"safety.credential_kind": ((500, 2_100), (2_100, 16_000))}
+SIZES = {"safety.credential_kind": ((500, 2_100), (2_100, 32_000))}
 """For a function of short texts, which reads them in many ways."""
 
 
