@@ -259,20 +259,18 @@ class Measures:
 
     def found_in(self, text: str) -> Floats:
         """The share of each block that is in the main text that another extractor chose, one block per line."""
-        np, lines, own = self.np, [words_of(line) for line in text.splitlines()], self.tokens
-        numbers: dict[str, int] = {}
-        flat = np.array(
-            [numbers.setdefault(word, len(numbers)) for words in (*lines, *own) for word in words], np.int64
-        )
-        row = np.repeat(np.arange(len(lines) + len(own)), [len(words) for words in (*lines, *own)])
-        triples = (flat[:-2] * len(numbers) + flat[1:-1]) * len(numbers) + flat[2:]
-        in_one = row[:-2] == row[2:]
-        ours, theirs = in_one & (row[:-2] >= len(lines)), in_one & (row[:-2] < len(lines))
-        held = np.isin(triples[ours], triples[theirs])
-        covered: Floats = np.bincount(row[:-2][ours] - len(lines), held, len(own)) / np.maximum(1, self.words - 2)
-        whole = {tuple(line) for line in lines if 0 < len(line) <= 2}
-        for at in np.flatnonzero(self.words <= 2) if whole else ():
-            covered[at] = tuple(own[at]) in whole
+        covered = self.np.zeros(len(self.tokens))
+        lines = [words_of(line) for line in text.splitlines()]
+        whole = {tuple(line) for line in lines}
+        triples: set[tuple[str, ...]] = set()
+        for line in lines:
+            triples.update(zip(line, line[1:], line[2:], strict=False))
+        for row, words in enumerate(self.tokens if lines else ()):
+            if len(words) > 2:
+                own = zip(words, words[1:], words[2:], strict=False)
+                covered[row] = sum(map(triples.__contains__, own)) / (len(words) - 2)
+            elif words:
+                covered[row] = tuple(words) in whole
         return covered
 
     def _measure_blocks(self, title: str) -> None:
