@@ -290,6 +290,14 @@ async def test_a_page_with_the_words_of_the_query_in_one_place_comes_before_one_
     assert [one.page_title for one in found] == ["Notes", "Uploads"]
 
 
+async def test_a_word_with_two_last_letters_that_may_differ_is_found(docs, ranker):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "The letters of ASCII, and radii of Hawaii.", title="Letters"))
+    for asked in ("ascii letters", "radii", "hawaii"):
+        (found,) = await ranker.search(asked, None, await docs.versions())
+        assert found.page_title == "Letters"
+
+
 async def test_the_section_about_the_rarest_word_is_shown_rather_than_one_about_common_words(docs, ranker):
     id_ = await version(docs)
     for number in range(9):

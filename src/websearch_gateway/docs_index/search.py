@@ -294,8 +294,9 @@ def _section_to_show(
         counts = [len(set(terms).intersection(one)) for one in tokens_of_each(texts)]
         chunk = both[counts.index(max(counts))]
         return chunk, _definition_start(chunk, [one for one in page.defined if one.chunk_id == chunk.id]), inf
-    rarity = {term: query.weights.get(term, UNCOUNTED) for term in terms}
-    weights = {_STEM_END.sub("", term): weight / sum(rarity.values()) for term, weight in rarity.items()}
+    rarity = {_STEM_END.sub("", term): query.weights.get(term, UNCOUNTED) for term in terms}
+    total = sum(rarity.values()) or 1  # 0 if the words were counted in an empty index
+    weights = {stem: weight / total for stem, weight in rarity.items()}
     sections = _ranked_sections(weights, query.certain, load_with_starts(db, ids[:MOST_COMPARED], best))
     chunk, start, held = next((one for one in sections if not is_navigation(one[0].content)), sections[0])
     fit = TEXT_GAIN * sum(weights[word] for word in {word for _, word in held}) + CLOSE_GAIN * _closest(held, weights)
@@ -536,7 +537,7 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     room = most_tokens - estimate_tokens(f"\n\n{NOTE}")
     if not found or room <= 0:
         return _cut(markdown, 0, room)
-    held = _places(markdown, terms)
+    held = _places(markdown, {_STEM_END.sub("", term) for term in terms})
     best = _best(markdown, [(block.start, block.end) for block in found], held, names)
     if best and not names and _reached(markdown, 0, room, held) >= _reached(markdown, found[best].start, room, held):
         best, held = 0, []  # what introduces a section explains the rest of it
@@ -662,23 +663,21 @@ def _best(
     return max(range(len(score)), key=lambda place: (score[place], -place))
 
 
-def _places(text: str, terms: Iterable[str]) -> list[tuple[int, str]]:
-    """Where words begin with these stems, and the stem: without its last letter, which may differ in a word (`query`,
-    `queri`; `writing`). In scripts without spaces a stem may stand inside a word.
-    """
+def _places(text: str, stems: Iterable[str]) -> list[tuple[int, str]]:
+    """Where words begin with these stems, and the stem. In scripts without spaces a stem may stand inside a word."""
     lowered = text.lower()
     # A lookbehind in the pattern would keep the search from skipping to the first letters: three times slower.
     return [
         (at, match[0])
-        for match in _any_of(frozenset(terms)).finditer(lowered)
+        for match in _any_of(frozenset(stems)).finditer(lowered)
         if not (at := match.start()) or not match[0].isascii() or not lowered[at - 1].isalnum()
     ]
 
 
 @lru_cache(maxsize=64)
-def _any_of(terms: frozenset[str]) -> re.Pattern[str]:
-    stems = [re.escape(_STEM_END.sub("", term)) for term in sorted(terms, key=len, reverse=True)]
-    return re.compile("|".join(stems) or r"(?!)")
+def _any_of(stems: frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(stems, key=len, reverse=True))) or r"(?!)")
 
 
 _STEM_END = re.compile(r"(?<=..)i$|(?<=....)e$")
+"""The last letter of a stem, which may differ in a word: `query`, `queri`; `writing`."""
