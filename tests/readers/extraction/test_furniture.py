@@ -157,6 +157,12 @@ def test_the_cards_of_the_pages_before_and_after_are_left_out():
     assert found.links == ("https://docs.example.org/Previous", "https://docs.example.org/Next")
 
 
+def test_a_link_around_the_text_of_an_article_is_no_card():
+    for head, text in (("", TEXT), ("<h1>Eggs</h1>", TEXT * 9)):
+        page = f'<article>{head}<div><a href="/eggs"><p>{text}</p></a></div></article>'
+        assert TEXT in crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
+
+
 def test_the_definitions_of_rustdoc_have_their_ids_and_no_notes():
     page = (
         f'<main><h1>Struct Eggs</h1><p>{TEXT}</p><section id="method.spam" class="method"><span class="rightside"><span '

@@ -169,8 +169,11 @@ TOLD = "A kettle of two litres"
         (f"<div><h2>{TOLD}</h2></div>", 2),
         (f"<table><tr><th>k<td>{TOLD}</table>", 2),
         ("<aside><p>A kettle</p></aside>" * 2, 3),
+        (f"<div><h2>k</h2><p>{TOLD}</p></div>", 2),
+        (f"<div><h2>k</h2><p>{TOLD}</p></div>" * 2, 2),
+        (f"<ul><li><p>k</p><p>{TOLD}</p><li><p>k</p><p>{TOLD}</p></ul>", 1),
     ],
-    ids=["elsewhere", "beside", "a heading", "a cell", "a few words"],
+    ids=["elsewhere", "beside", "a heading", "a cell", "a few words", "an answer", "one heading twice", "a list"],
 )
 def test_a_text_that_stands_twice_on_a_page_is_kept_once(again: str, count: int) -> None:
     found = kept(f"<main><p>{TOLD}</p>{again}</main>", {TOLD: 0.9, "A kettle": 0.9, "k": 0.9})

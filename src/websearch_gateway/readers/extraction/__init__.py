@@ -229,7 +229,6 @@ _HEADS, _HEADS_PROSE = 0.05, 0.25
 _WRITTEN_WHOLE = [blocks.TAG_NUMBER[tag] for tag in ("td", "th", "pre")]
 """The blocks of which trafilatura writes several in one line, or in another form."""
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_REPEATING = [*_WRITTEN_WHOLE, *(blocks.TAG_NUMBER[tag] for tag in _HEADINGS)]
 _LEAST_REPEATED = 4
 """The least words of a text that is kept once."""
 
@@ -269,14 +268,23 @@ def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False, once: b
 def _drop_repeats(measures: Measures, keep: Mask) -> None:
     """Keep each text in its first place: shops and forums have theirs again for small screens and in boxes.
 
-    Texts beside each other may be equal on purpose. Headings stay, since a table of contents repeats them.
+    Texts beside each other, in one list or under different headings may be equal on purpose: answers, steps, clauses.
+    Headings stay, since a table of contents repeats them.
     """
-    around, seen = measures.parent[measures.place].tolist(), defaultdict[tuple[str, ...], set[int]](set)
-    for at in measures.np.flatnonzero(keep & ~measures.np.isin(measures.tags, _REPEATING)).tolist():
-        if len(words := measures.tokens[at]) >= _LEAST_REPEATED:
-            places = seen[tuple(words)]
-            keep[at] = not places or around[at] in places
-            places.add(around[at])
+    containers, parent, place = measures.outline.containers, measures.parent.tolist(), measures.place.tolist()
+    heading, first_with = -1, dict[tuple[str, ...], int]()
+    seen = defaultdict[tuple[str, ...], tuple[set[int], set[int]]](lambda: (set(), set()))
+    for at in measures.np.flatnonzero(keep & ~measures.np.isin(measures.tags, _WRITTEN_WHOLE)).tolist():
+        words, around = tuple(measures.tokens[at]), parent[place[at]]
+        if containers[place[at]].tag in _HEADINGS:
+            heading = first_with.setdefault(words, at)
+        elif len(words) >= _LEAST_REPEATED:
+            around = parent[around] if containers[around].tag in ("li", "dd") else around
+            places, headings = seen[words]
+            keep[at] = around in places or heading not in headings
+            if keep[at]:
+                places.add(around)
+                headings.add(heading)
 
 
 def threshold(words: Floats, likely: Floats) -> float:

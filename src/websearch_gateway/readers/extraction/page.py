@@ -311,6 +311,7 @@ _ACTIONS = frozenset(
 )
 _NUMBERED = re.compile(r"(?:\(\d{1,3}\))?")
 _MOST_CHOSEN = 30
+_MOST_OF_A_CARD = 300
 _MOST_LABEL = 30
 """The most characters of a button or a line number; more is text."""
 
@@ -337,7 +338,7 @@ def strip_furniture(root: Any) -> None:
         elif kind == "flag":  # stands before a name, apart from it by its style alone
             element.tail = f" {element.tail or ''}"
     articles = list(islice(root.iter("article"), 2))
-    last = articles[0][-1] if len(articles) == 1 and len(articles[0]) else None
+    last = articles[0][-1] if len(articles) == 1 and len(articles[0]) > 1 else None
     if last is not None and last.tag == "div" and 0 < len(last) <= 2 and all(map(_is_card, last)):
         _remove(last)
 
@@ -372,8 +373,10 @@ def _is_furniture(element: Any, kind: str) -> bool:
 
 
 def _is_card(element: Any) -> bool:
-    """Whether an element is a link around blocks: one or two at the end of an article lead to its neighbours."""
-    return element.tag == "a" and not (element.tail or "").strip() and next(element.iter("p", "div"), None) is not None
+    """Whether an element is a link around short blocks: one or two at the end of an article lead to its neighbours."""
+    if element.tag != "a" or (element.tail or "").strip() or next(element.iter("p", "div"), None) is None:
+        return False
+    return len("".join(element.itertext())) <= _MOST_OF_A_CARD
 
 
 def _short_text(element: Any) -> str:
