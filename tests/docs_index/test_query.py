@@ -7,6 +7,7 @@ from websearch_gateway.docs_index.query import (
     LONGEST,
     MOST_WORDS,
     asks_for_news,
+    counted,
     is_navigation,
     is_news,
     newest_first,
@@ -132,6 +133,15 @@ def test_a_word_is_near_to_one_that_differs_by_one_letter(wrong, right):
 def test_only_words_of_plain_letters_are_looked_up():
     text = f"The l\u00ednea of sqlite3_prepar_v2, how {'x' * (LONGEST + 1)}, Linea"
     assert words_of(text) == ["linea", "prepar"]
+
+
+def test_a_word_weighs_more_the_fewer_have_it_and_a_wrong_one_as_much_as_the_right_one():
+    known = {"window": 20, "server": 500, "gate": 3}
+    instead, weights = counted("the windw of a server", lambda words: {w: known[w] for w in words if w in known}, 1_000)
+    assert instead == {"windw": "window"}
+    assert list(weights) == ["window", "server"]
+    assert weights["window"] > 3 > 1.2 > weights["server"]
+    assert set(counted("a gate", lambda words: {}, 0)[1].values()) == {0.0}
 
 
 def test_a_word_is_replaced_wherever_it_stands():

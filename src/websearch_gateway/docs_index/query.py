@@ -1,24 +1,20 @@
-"""Reads a query of `search_docs`, and makes one ranking of pages out of what three searches found."""
+"""Reads a query of `search_docs`, and makes one ranking of pages out of what three searches found. Pure."""
 
 from __future__ import annotations
 
 import re
 import string
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import log
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from websearch_gateway.docs_index.models import PageFacts, ScoredChunk, SiteVersion, SymbolMatch
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.passages import fuse
 from websearch_gateway.text.tokens import STOP_WORDS, fold, query_terms, split_cjk, stems, tokens_of_each, words
-
-if TYPE_CHECKING:
-    from websearch_gateway.docs_index.store.database import Database
 
 MOST_WORDS = 32
 """The most words of a query to search for; more only slow the search."""
@@ -139,23 +135,28 @@ def spellings_near(word: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def counted(text: str, db: Database) -> tuple[dict[str, str], dict[str, float]]:
-    """The nearest known word for each of a query that no page has; and how rare each of its words is, by its stem."""
+def counted(
+    text: str, count: Callable[[Sequence[str]], Mapping[str, int]], chunks: int
+) -> tuple[dict[str, str], dict[str, float]]:
+    """The nearest known word for each of a query that no page has; and how rare each of its words is, by its stem.
+
+    Args:
+        count: says in how many of the `chunks` each word is; see `Database.count_words`.
+    """
     asked = [word for word in words(text)[:MOST_WORDS] if word not in STOP_WORDS]
     may_be_wrong = words_of(text)
-    counts = db.count_words(list(dict.fromkeys((*asked, *may_be_wrong))))
+    counts = dict(count(list(dict.fromkeys((*asked, *may_be_wrong)))))
     instead = {}
     for word in [word for word in may_be_wrong if word not in counts][:MOST_UNKNOWN]:
         near, start = spellings_near(word), word[:3]
         # Most mistakes come later in a word, and words that begin alike are looked up faster.
-        known = db.count_words([one for one in near if one.startswith(start)])
-        known = known or db.count_words([one for one in near if not one.startswith(start)])
+        known = count([one for one in near if one.startswith(start)])
+        known = known or count([one for one in near if not one.startswith(start)])
         if known:
             instead[word] = max(known, key=lambda one: (one[0] == word[0], known[one]))
             counts |= known
     asked = [instead.get(word, word) for word in asked]
-    (total,) = db.execute("SELECT max(id) FROM chunks").fetchone()
-    weights = (log(1 + (total or 0) / (counts.get(word, 0) + 0.5)) for word in asked)
+    weights = (log(1 + chunks / (counts.get(word, 0) + 0.5)) for word in asked)
     return instead, dict(zip(stems(asked), weights, strict=True))
 
 

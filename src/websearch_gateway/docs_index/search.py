@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate, chain, pairwise, takewhile
 from math import inf, log
 from operator import add
@@ -34,6 +34,7 @@ from websearch_gateway.docs_index.store.pages import (
     find_symbols,
     load_chunks,
     load_with_starts,
+    most_chunks,
     page_chunks,
     page_facts,
 )
@@ -41,13 +42,7 @@ from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.chunk import window
 from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines, sentences_of
-from websearch_gateway.text.tokens import (
-    UNSPACED,
-    estimate_tokens,
-    query_terms,
-    tokens,
-    tokens_of_each,
-)
+from websearch_gateway.text.tokens import UNSPACED, estimate_tokens, query_terms, tokens, tokens_of_each
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.store.database import Database
@@ -131,7 +126,7 @@ class Ranker:
 
     async def understood(self, text: str, versions: Sequence[SiteVersion]) -> tuple[Query, dict[str, str]]:
         """The parsed query, and the words that were put in place of those that no page has."""
-        instead, weights = await self._index.searching(partial(counted, text))
+        instead, weights = await self._index.searching(lambda db: counted(text, db.count_words, most_chunks(db)))
         return parse(replaced(text, instead), {version.label for version in versions}, weights), instead
 
     async def search(

@@ -497,6 +497,11 @@ def find_symbols(db: Database, names: Sequence[str], versions: Sequence[int], li
     return ranked[:limit]
 
 
+def most_chunks(db: Database) -> int:
+    """The number of chunks of all versions, with those that were deleted: to count them takes long."""
+    return int(db.execute("SELECT max(id) FROM chunks").fetchone()[0] or 0)
+
+
 def load_chunks(db: Database, ids: Sequence[int], *, with_text: bool = True) -> list[Chunk]:
     """The chunks with these ids, in the order of `ids`. Missing ones are left out."""
     if not ids:
