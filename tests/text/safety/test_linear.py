@@ -15,7 +15,7 @@ from websearch_gateway.answers.extractive import find_evidence
 from websearch_gateway.embedders.local import encode
 from websearch_gateway.models import Passage, Span
 from websearch_gateway.readers.formats.plain import csv_table, json_text
-from websearch_gateway.text.chunk import window
+from websearch_gateway.text.chunk import chunk, window
 from websearch_gateway.text.citations import (
     from_utf16,
     in_code_points,
@@ -142,13 +142,14 @@ ALPHABETS: dict[str, Text] = {
     "cards": "4111-",
 }
 
-# Without functions that one of these calls with the whole text, such as `chunk` and `split_sentences`.
+# Without functions that one of these calls with the whole text and little other work.
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "markdown.blocks": lambda text: list(blocks(text)),
     "markdown.lines": lambda text: list(lines(text, 0, len(text))),
     "markdown.LINK": LINK.findall,
     "markdown.plain": plain,
     "markdown.without_comments": without_comments,
+    "chunk.chunk": chunk,
     "citation.repair": lambda text: repair(text, [Span("http://a.b", "word", 5, 9), Span("http://c.d", "", 3, 3)]),
     "citation.without_trackers": lambda text: without_trackers(text, []),
     "citation.in_code_points": lambda text: in_code_points(text, [Span("http://a.b", "word", 5, 9)]),
