@@ -280,7 +280,9 @@ _EMPHASIS = re.compile(r"[\\`*_\]<&~]")  # most text has none, and to look for t
 _LINE_STARTS = "#-+>=~"
 _LINE_START = re.compile(r"^(?:(#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$)|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)")
-_NO_LANGUAGE = frozenset(["default", "none", "plain", "text", "plaintext", "notranslate", "source"])
+_NO_LANGUAGE = frozenset(
+    ["default", "none", "plain", "text", "plaintext", "notranslate", "source", "wrap", "code", "dark", "light"]
+)
 _BARE_LANGUAGES = frozenset(
     (
         *("c", "cpp", "qml", "rust", "python", "java", "js", "json", "bash", "sh", "xml", "yaml"),
@@ -288,7 +290,7 @@ _BARE_LANGUAGES = frozenset(
     )
 )
 """The names that rustdoc, Qt and others use as a class of `<pre>` by themselves."""
-_ROUGE = re.compile(r"highlight ([\w+#.-]{1,20})(?: tab-\S+)?$")
+_ROUGE = re.compile(r"highlight ([\w+#.]{1,20}|\S{1,20}(?= tab-))(?: tab-\S+)?$")
 """What Rouge writes in Slate: `highlight ruby tab-ruby`."""
 _BLANK_LINE = re.compile(r"^ $", re.MULTILINE)
 _MOST_AROUND = 8
