@@ -290,7 +290,7 @@ _BARE_LANGUAGES = frozenset(
     )
 )
 """The names that rustdoc, Qt and others use as a class of `<pre>` by themselves."""
-_ROUGE = re.compile(r"highlight ([\w+#.]{1,20}|\S{1,20}(?= tab-))(?: tab-\S+)?$")
+_ROUGE = re.compile(r"highlight ([\w+#.]{1,20}|[\w+#.-]{1,20}(?= tab-))(?: tab-\S+)?$")
 """What Rouge writes in Slate: `highlight ruby tab-ruby`."""
 _BLANK_LINE = re.compile(r"^ $", re.MULTILINE)
 _MOST_AROUND = 8
