@@ -159,7 +159,7 @@ def test_the_cards_of_the_pages_before_and_after_are_left_out():
 
 @pytest.mark.parametrize(
     ("name", "language"),
-    [("line-numbers", ""), ("wrap", ""), ("ruby", "ruby"), ("objective-c tab-objc", "objective-c")],
+    [("line-numbers", ""), ("` tab-x", ""), ("wrap", ""), ("ruby", "ruby"), ("objective-c tab-objc", "objective-c")],
 )
 def test_only_a_language_beside_the_class_of_rouge_is_one(name: str, language: str):
     page = f'<main><h1>Eggs</h1><p>{TEXT}</p><pre class="highlight {name}">spam\neggs</pre></main>'
