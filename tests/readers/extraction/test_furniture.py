@@ -164,7 +164,7 @@ def test_the_cards_of_the_pages_before_and_after_are_left_out():
 def test_only_a_language_beside_the_class_of_rouge_is_one(name: str, language: str):
     page = f'<main><h1>Eggs</h1><p>{TEXT}</p><pre class="highlight {name}">spam\neggs</pre></main>'
     found = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8")
-    assert f"```{language}\nspam" in found.markdown
+    assert f"\n```{language}\nspam" in found.markdown
 
 
 def test_a_link_around_the_text_of_an_article_is_no_card():
