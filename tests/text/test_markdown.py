@@ -66,3 +66,8 @@ def test_any_text_loses_its_headings_and_closes_its_fences(written: str) -> None
     kinds = [block.kind for block in blocks(f"{as_user_text(written)}\n\n## ours")]
     assert kinds.count("heading") == 1
     assert kinds[-1] == "heading"
+
+
+@pytest.mark.parametrize(("line", "count"), [("4) was found", 1), ("2. This one", 1), ("1. Rope", 2), ("- Rope", 2)])
+def test_only_the_number_one_begins_a_list_right_after_prose(line: str, count: int) -> None:
+    assert len(list(blocks(f"The gas O\n{line}\n\n2. Anchor"))) == count + 1

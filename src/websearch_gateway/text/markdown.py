@@ -21,6 +21,8 @@ _FENCE = re.compile(r"[ \t]*+(?:(`{3,}+)[^`\n]*+|(~{3,}+)[^\n]*+)\n?$")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|\s*$)")
 _RULE = re.compile(r"[ \t]*+(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+|=++|-++)\s*+$")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]++")
+# Right after a line of prose only the number 1 begins a list (https://spec.commonmark.org/0.31.2/#list-items).
+_LATER_NUMBER = re.compile(r"[ \t]*+(?!0*1[.)])\d")
 # Matches a run of prose lines or table rows at once; group 1 is the first line.
 _PROSE_LINE = r"[ \t]*+[^\s`~#\-*_=+•\d|][^\n]*+(?:\n|\Z)"
 _PROSE = re.compile(rf"({_PROSE_LINE})(?:{_PROSE_LINE})*+")
@@ -134,6 +136,8 @@ def _after_fence(text: str, at: int, fence: str) -> int:
 def _continues(previous: Block, kind: BlockKind, line: str, after_blank: bool) -> bool:
     if after_blank:
         return previous.kind == "item" and kind == "paragraph" and bool(_INDENTED.match(line))
+    if previous.kind == "paragraph" and kind == "item":
+        return bool(_LATER_NUMBER.match(line))
     return (kind == "table" and previous.kind == "table") or (
         kind == "paragraph" and previous.kind in ("paragraph", "item")
     )
