@@ -1,9 +1,9 @@
-"""Fit the numbers of `text/ranking.py`: `python -m bench.fit_quotes FILE... [--every N]`.
+"""Fit the numbers of `text/ranking.py`: `python -m bench.fit_quotes FILE... [--every N] [--seed N]`.
 
 Each FILE has the format of `bench.questions` or of `bench.languages`; an article has one title everywhere. Prints for
 each kind of page and language how often the best sentence holds the known answer, how many questions with an answer are
 hedged, and how many are answered from pages of other articles: all on articles that were left out of the fit, also as
-the other pages.
+the other pages. Questions without a known answer count for the gate alone. `--seed` draws folds and other pages.
 The last lines are the numbers fitted on all.
 """
 
@@ -26,12 +26,12 @@ from bench.quotes import markdown_of
 from websearch_gateway.embedders.local import encode
 from websearch_gateway.text.ranking import (
     BIASES,
-    GATE,
     WEIGHTS,
     Document,
     Question,
     Signals,
     candidates,
+    gate_of,
     gate_values,
     has_kind,
     signals,
@@ -47,9 +47,8 @@ ENGLISH = 3.0
 HELD = 0.5
 """The strength of the regularisation of the gate."""
 
-LEAST = {"en": 0.4}
-LEAST_ELSEWHERE = -0.45
-"""The log odds that count as an answer; the printed biases are those for 0."""
+LEAST_ENGLISH, LEAST = -0.1, -0.45
+"""The log odds that count as an answer, in English and elsewhere; the printed biases are those for 0."""
 
 Numbers = NDArray[np.float64]
 
@@ -69,18 +68,24 @@ class Case:
     matrix: Numbers
     gates: Numbers
     right: Numbers
+    is_known: bool
     is_hopeless: bool
 
 
-def folds(sets: Sequence[Sequence[dict[str, Any]]]) -> dict[str, int]:
+def folds(sets: Sequence[Sequence[dict[str, Any]]], seed: int) -> dict[str, int]:
     """The fold of each article by its title, in all sets the same: first those of the smallest set."""
-    titles = dict.fromkeys(_title(one) for articles in sorted(sets, key=len) for one in articles)
+    chance, titles = random.Random(seed), dict[str, None]()
+    for articles in sorted(sets, key=len):
+        further = [title for title in map(_title, articles) if title not in titles]
+        titles |= dict.fromkeys(chance.sample(further, len(further)))
     return {title: place % FOLDS for place, title in enumerate(titles)}
 
 
-def cases(articles: Sequence[dict[str, Any]], folds: Mapping[str, int], every: int, language: str) -> Iterator[Case]:
+def cases(
+    articles: Sequence[dict[str, Any]], folds: Mapping[str, int], every: int, language: str, seed: int
+) -> Iterator[Case]:
     """Two cases for each question: over the page of its article and four others of its fold, and over those four."""
-    chance = random.Random(1)
+    chance = random.Random(seed)
     fold = [folds[_title(one)] for one in articles]
     documents = [Document(_title(one), markdown_of(one)) for one in articles]
     kind = language or ("long" if any(len(one.markdown) > LONG for one in documents) else "short")
@@ -89,7 +94,6 @@ def cases(articles: Sequence[dict[str, Any]], folds: Mapping[str, int], every: i
         for number, article in enumerate(articles)
         for part in article["paragraphs"]
         for one in part["questions"]
-        if one["answers"]
     ]
     for number, text, answers in asked[::every]:
         same = [at for at in range(len(articles)) if at != number and fold[at] == fold[number]]
@@ -104,9 +108,20 @@ def _case(kind: str, fold: int, own: bool, text: str, answers: Sequence[str], do
     read = signals(question, found, encode)
     right = np.array([float(own and any(answer in found[at].text for answer in answers)) for at in read])
     hopeless = not read or (question.kind is not None and not any(map(has_kind, read.values())))
-    gates = [gate_values(question, found[at], one) for at, one in read.items()]
+    gates = _table(
+        (gate_values(question, found[at], one, documents, encode) for at, one in read.items()),
+        gate_of(question.language),
+    )
     return Case(
-        kind, question.language, fold, own, _table(read.values(), WEIGHTS), _table(gates, GATE), right, hopeless
+        kind,
+        question.language,
+        fold,
+        own,
+        _table(read.values(), WEIGHTS),
+        gates,
+        right,
+        is_known=bool(answers),
+        is_hopeless=hopeless,
     )
 
 
@@ -142,22 +157,28 @@ def fit_ranking(every: Sequence[Case]) -> Numbers:
 
 @dataclass
 class Fitted:
-    """The fitted numbers of the gate: a weight for each value, and a bias for each language that has its own."""
+    """The fitted numbers of a gate: a weight for each value, and a bias for each language that has its own."""
 
     weights: Numbers
     bias: float
     biases: dict[str, float]
 
     @classmethod
-    def fit(cls, every: Sequence[Case], ranking: Numbers) -> Fitted:
-        """A logistic regression by Newton's method, weighing English as in the ranking."""
+    def fit(cls, every: Sequence[Case], ranking: Numbers, languages: Sequence[str]) -> Fitted:
+        """A logistic regression by Newton's method, in which each kind of page counts as much as another.
+
+        Args:
+            languages: those with a bias of their own.
+        """
         judged = [case for case in every if not case.is_hopeless]
-        spoken = [[float(case.language == one) for one in BIASES] for case in judged]
+        sizes = Counter(case.pages for case in judged)
+        counted = np.array([len(judged) / len(sizes) / sizes[case.pages] for case in judged])
+        spoken = [[float(case.language == one) for one in languages] for case in judged]
         read = np.array([[*values_of(case, ranking), *own, 1.0] for case, own in zip(judged, spoken, strict=True)])
+        count = read.shape[1] - len(languages) - 1
         answered = np.array([float(case.own) for case in judged])
-        counted = np.array([ENGLISH if case.language == "en" else 1.0 for case in judged])
         spread = read.std(0)
-        spread[len(GATE) :] = 1.0
+        spread[count:] = 1.0
         read /= spread
         weights = np.zeros(read.shape[1])
         held = np.array([HELD] * (len(weights) - 1) + [0.001])
@@ -166,15 +187,24 @@ class Fitted:
             bent = (read * (counted * likely * (1 - likely))[:, None]).T @ read + np.diag(held)
             weights += np.linalg.solve(bent, read.T @ (counted * (answered - likely)) - held * weights)
         weights /= spread
-        own = zip(BIASES, (weights[len(GATE) : -1] + weights[-1]).tolist(), strict=True)
-        biases = {one: round(bias - LEAST.get(one, LEAST_ELSEWHERE), 1) for one, bias in own}
-        return cls(weights[: len(GATE)], float(weights[-1]) - LEAST_ELSEWHERE, biases)
+        least = LEAST if languages else LEAST_ENGLISH
+        own = zip(languages, (weights[count:-1] + weights[-1] - least).tolist(), strict=True)
+        return cls(weights[:count], float(weights[-1]) - least, dict(own))
 
     def answers(self, case: Case, ranking: Numbers) -> bool:
         """Whether the best sentence of a case answers."""
         if case.is_hopeless:
             return False
         return float(values_of(case, ranking) @ self.weights) + self.biases.get(case.language, self.bias) >= 0
+
+
+def fit_gates(every: Sequence[Case], ranking: Numbers) -> dict[bool, Fitted]:
+    """The gate of English (True) and that of the other languages."""
+    return {
+        is_english: Fitted.fit(chosen, ranking, () if is_english else [one for one in BIASES if one != "en"])
+        for is_english in (True, False)
+        if (chosen := [case for case in every if (case.language == "en") is is_english])
+    }
 
 
 def values_of(case: Case, ranking: Numbers) -> Numbers:
@@ -189,19 +219,20 @@ def validated(every: Sequence[Case]) -> Iterator[str]:
     for fold in range(FOLDS):
         kept, out = ([case for case in every if (case.fold == fold) is left] for left in (False, True))
         ranking = fit_ranking(kept)
-        gate = Fitted.fit(kept, ranking)
+        gates = fit_gates(kept, ranking)
         for case in out:
-            answers = gate.answers(case, ranking)
+            answers = gates[case.language == "en"].answers(case, ranking)
             figures = counted.setdefault(case.pages, Counter())
             figures["own" if case.own else "strangers"] += 1
-            if case.own:
+            if case.own and case.is_known:
+                figures["known"] += 1
                 figures["first"] += bool(len(case.right)) and bool(case.right[(case.matrix @ ranking).argmax()])
             figures["hedged"] += case.own and not answers
             figures["answered"] += answers and not case.own
     for pages, figures in counted.items():
         own, strangers = figures["own"], figures["strangers"]
         yield (
-            f"{pages:<10}{own:>6}{figures['first'] / own:>14.3f}{figures['hedged'] / own:>12.3f}"
+            f"{pages:<10}{own:>6}{figures['first'] / (figures['known'] or 1):>14.3f}{figures['hedged'] / own:>12.3f}"
             f"{figures['answered'] / strangers:>20.3f}"
         )
 
@@ -211,18 +242,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--every", type=int, default=1, help="take only every Nth question")
+    parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     read = [json.loads(gzip.decompress(path.read_bytes())) for path in arguments.files]
     sets = [pair for one in read for pair in (one.items() if isinstance(one, dict) else [("", one)])]
-    fold = folds([articles for _, articles in sets])
-    every = [case for language, articles in sets for case in cases(articles, fold, arguments.every, language)]
+    fold = folds([articles for _, articles in sets], arguments.seed)
+    every = [
+        case for language, articles in sets for case in cases(articles, fold, arguments.every, language, arguments.seed)
+    ]
     print(f"{'pages':<10}{'own':>6}{'right first':>14}{'hedged':>12}{'strangers answered':>20}")
     for line in validated(every):
         print(line)
     ranking = fit_ranking(every)
-    gate = Fitted.fit(every, ranking)
     print(dict(zip(WEIGHTS, ranking.round(1).tolist(), strict=True)))
-    print(dict(zip(GATE, gate.weights.round(1).tolist(), strict=True)), round(gate.bias, 1), gate.biases)
+    for is_english, gate in fit_gates(every, ranking).items():
+        names = gate_of("en" if is_english else "")
+        biases = {one: round(bias, 1) for one, bias in gate.biases.items()}
+        print(dict(zip(names, gate.weights.round(2).tolist(), strict=True)), round(gate.bias, 1), biases)
 
 
 if __name__ == "__main__":

@@ -144,6 +144,20 @@ def test_a_sentence_that_goes_on_from_a_quote_joins_it() -> None:
     assert quoted("斯凯里灯塔何时点亮？", chinese) == [chinese]
 
 
+def test_the_marks_of_notes_are_not_quoted() -> None:
+    page = "The Skerry lighthouse was lit in 1901,[c] as `a[i]` says.[note 2]"
+    assert quoted("When was the Skerry lighthouse lit?", page) == [
+        "The Skerry lighthouse was lit in 1901, as a[i] says."
+    ]
+
+
+def test_a_number_at_the_start_of_a_line_of_prose_is_part_of_its_sentence() -> None:
+    page = "The rare gas of Skerry (O\n4) was found in 2001 by a crew. Boats leave daily."
+    assert quoted("When was the rare gas of Skerry found?", page) == [
+        "The rare gas of Skerry (O 4) was found in 2001 by a crew."
+    ]
+
+
 def test_a_further_sentence_adds_a_word_of_the_question_or_the_kind_asked_for() -> None:
     page = (
         "Ann Lee built the Skerry lighthouse for the fishing fleet. The lighthouse is painted white every spring. "

@@ -57,6 +57,13 @@ def test_a_text_is_nearer_to_its_paraphrase_than_to_another_topic(text: str, lik
     assert similarity(text, like) > similarity(text, unlike) + 0.1
 
 
+def test_the_rarity_of_words_grows_from_frequent_to_unknown_ones() -> None:
+    assert EMBEDDER.rarity(["year", "island"]) == [0, 0]
+    rarity = EMBEDDER.rarity(["forest", "hadley", "quokka", "zugzwang"])
+    assert rarity == sorted(rarity)
+    assert EMBEDDER.rarity(["", "東京"])[1] > rarity[1]
+
+
 def test_vectors_have_unit_length_and_the_promised_dimensions() -> None:
     vectors = EMBEDDER.encode([text for text in TEXTS if text])
     assert vectors.dtype == np.float32

@@ -4,8 +4,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from websearch_gateway.answers.extractive import Findings, find_evidence
-from websearch_gateway.embedders.local import encode
-from websearch_gateway.text.ranking import COMPARED, Document, content_words, word_likeness
+from websearch_gateway.embedders.local import Encode, encode
+from websearch_gateway.text.ranking import (
+    COMPARED,
+    Document,
+    Question,
+    candidates,
+    content_words,
+    gate_values,
+    signals,
+    word_likeness,
+)
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -39,6 +48,34 @@ def test_a_page_that_shares_only_words_of_the_question_does_not_answer() -> None
     assert not found("How long was the war over the soup of the Spartan army?", SOUP).is_answer
 
 
+def gate(text: str, *pages: Document) -> dict[str, float]:
+    """The values of the gate for the best sentence of some pages."""
+    question = Question.of(text)
+    sentences = candidates(question.terms, question.language, pages)
+    at, best = next(iter(signals(question, sentences, encode).items()))
+    return dict(gate_values(question, sentences[at], best, pages, encode))
+
+
+def test_a_rare_word_that_a_page_lacks_weighs_more_than_a_common_one() -> None:
+    page = Document("", "The quokka lives in the forest of the island. " * 3)
+    lacks_common, lacks_rare = gate("Which quokka has an uncle?", page), gate("Which forest has a zugzwang?", page)
+    assert lacks_common["rare"] > 0.5 > lacks_rare["rare"]
+    assert lacks_rare["rarest"] > lacks_common["rarest"]
+    assert gate("Which forest?", page)["rare"] == 1
+
+
+def test_the_headings_say_words_of_the_question_too() -> None:
+    page = Document("Quokkas", "They live in the forest of the island.")
+    assert gate("Which forest has quokkas?", page)["rare"] == 1
+
+
+def test_the_length_of_all_pages_counts_within_bounds() -> None:
+    def amount(characters: int) -> float:
+        return gate("Which forest?", Document("", "A forest is old. " + "x" * characters))["amount"]
+
+    assert amount(10) == amount(9_000) < amount(50_000) < amount(300_000) == amount(400_000)
+
+
 def test_rivals_are_quoted_and_what_is_clearly_worse_is_not() -> None:
     rivals = "The tall tower of Oslo was lit in spring. The tall tower of Kyoto was lit against fog."
     worse = "A tower needs paint, and its keepers sing songs of the sea while they wait for the boat with the bread."
@@ -50,21 +87,23 @@ def test_rivals_are_quoted_and_what_is_clearly_worse_is_not() -> None:
 def test_only_the_first_sentences_by_words_are_embedded() -> None:
     asked: list[str] = []
 
-    def counted(texts: Sequence[str]) -> Vectors:
-        asked.extend(texts)
-        return encode(texts)
+    class Counted(Encode):
+        def __call__(self, texts: Sequence[str]) -> Vectors:
+            asked.extend(texts)
+            return encode(texts)
 
     page = Document("", "\n\n".join(f"The tall tower of town{number} is high." for number in range(3_000)))
-    find_evidence("How tall is the tower?", [page], 800, counted, 4)
+    find_evidence("How tall is the tower?", [page], 800, Counted(), 4)
     assert 0 < len(asked) < 8 * COMPARED
 
 
 def test_questions_in_other_languages_are_ordered_by_their_words_alone() -> None:
-    def never(texts: Sequence[str]) -> Vectors:
-        raise AssertionError(texts)
+    class Never(Encode):
+        def __call__(self, texts: Sequence[str]) -> Vectors:
+            raise AssertionError(texts)
 
     page = Document("", "Der Leuchtturm von Skerry wurde 1901 gebaut. Brot ist gut.")
-    assert find_evidence("Wann wurde der Leuchtturm gebaut?", [page], 800, never, 4).is_answer
+    assert find_evidence("Wann wurde der Leuchtturm gebaut?", [page], 800, Never(), 4).is_answer
 
 
 def alike(one: str, other: str) -> float:

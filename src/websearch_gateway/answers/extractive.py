@@ -265,7 +265,7 @@ def find_evidence(
 def _ranked(query: str, documents: Sequence[Document], encode: Encode) -> tuple[Question, Sequence[Candidate], Ranked]:
     question = Question.of(query)
     found = candidates(question.terms, question.language, documents)
-    return question, found, rank(question, found, encode)
+    return question, found, rank(question, found, documents, encode)
 
 
 class _Quotes:

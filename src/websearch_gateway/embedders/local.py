@@ -48,6 +48,13 @@ MOST_TEXTS_ON_THE_LOOP = 8
 MOST_CHARACTERS_ON_THE_LOOP = 4_000
 
 
+_FREQUENT, _EACH_PIECE, _RAREST = (
+    7.0,
+    1.5,
+    5.0,
+)  # of `rarity`: what counts as frequent, a further piece, an unknown word
+
+
 class Table(NamedTuple):
     """The model's numbers: piece `i` has the vector `vectors[i] * scales[i]`, whose length is the piece's weight."""
 
@@ -85,6 +92,17 @@ class StaticEmbedder:
                 row /= length
         return rows
 
+    def rarity(self, words: Sequence[str]) -> list[float]:
+        """How rare each word is in English, 0 for the thousand most frequent ones; each unit is e times rarer.
+
+        The vocabulary is in the order of frequency, and a word of several pieces is rarer than its first one.
+        """
+        spelt = [self._pieces(word) or [UNKNOWN] for word in words]
+        return [
+            max(0.0, math.log(first) + _EACH_PIECE * len(more) - _FREQUENT) if first != UNKNOWN else _RAREST
+            for first, *more in spelt
+        ]
+
     def knows(self, text: str) -> bool:
         """Whether at least half of the text's pieces are in the vocabulary. False for scripts other than Latin."""
         pieces = self._pieces(text)
@@ -104,9 +122,17 @@ class StaticEmbedder:
             return Table(np.load(vectors, mmap_mode="r"), np.load(scales))
 
 
-def encode(texts: Sequence[str]) -> Vectors:
-    """`StaticEmbedder.encode` with one table for the whole process, for code that runs in a worker."""
-    return _shared().encode(texts)
+class Encode:
+    """`StaticEmbedder.encode` and `rarity` with one table for the whole process, for code that runs in a worker."""
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        return _shared().encode(texts)
+
+    def rarity(self, words: Sequence[str]) -> list[float]:
+        return _shared().rarity(words)
+
+
+encode = Encode()
 
 
 @cache

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from websearch_gateway.models import Passage
 from websearch_gateway.text.answer_kinds import Kind, asked_for
@@ -35,8 +35,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-    """Turns texts into unit vectors, one row each; a text without known words becomes the zero vector."""
+
+class Encode(Protocol):
+    """What is known about English words."""
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors of texts, one row each; a text without known words becomes the zero vector."""
+
+    def rarity(self, words: Sequence[str]) -> Sequence[float]:
+        """How rare each word is, 0 for the thousand most frequent ones; each unit is e times rarer."""
+
 
 PASSAGES = 12  # the number of best passages, of all pages together, that are searched for sentences
 MAX_SENTENCE = 600  # the most characters of a sentence that may be quoted
@@ -78,14 +86,16 @@ DANGLING = re.compile(
 """The beginning of a sentence that points at one before it: with a pronoun, or with a noun that was named there."""
 
 _EDITORIAL = re.compile(
-    r" ?\[(?:citation needed|verification needed|clarification needed|not in citation given|vague|who\?|when\?)\]",
+    r" ?\[(?:(?:citation|verification|clarification) needed|not in citation given|vague|update|who\?|when\?)\]"
+    r"|(?<=[.!?,;:\"”’)])\[(?:[a-z]|(?:n|nb|note) \d{1,3})\]",
     re.IGNORECASE,
 )
-"""An encyclopedia's remarks on its own text."""
+"""An encyclopedia's remarks on its own text, and the marks of its notes, such as `[c]` or `[note 2]`."""
 
 _FOOTNOTE = re.compile(r"(?<=[.!?,;\"”’)\]]):\s?\d{1,4}(?:[-–]\d{1,4})?(?:, ?\d{1,4}(?:[-–]\d{1,4})?)*(?![\w:])")
 """The page of a footnote, whose number is gone: `It opened in 1889.:212–219`."""
 
+_NUMBER_AT_START = re.compile(r"\n(?=\s*\d)")  # of a line within a paragraph: it marks no list item
 _LINKED_AT_MOST = 0.6  # the share of links in a paragraph; one with more is navigation
 _PRIVATE_OR_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
 _QUESTION = re.compile(r"[?？؟;][\"'”’»)\]）」』*_]*$")
@@ -250,7 +260,7 @@ def _lines(markdown: str) -> Iterator[_Line]:
         elif block.kind in ("paragraph", "item"):
             if sum(len(link[0]) for link in LINK.finditer(piece)) > _LINKED_AT_MOST * len(piece):
                 continue
-            piece = _FOOTNOTE.sub("", piece)
+            piece = _FOOTNOTE.sub("", piece if block.kind == "item" else _NUMBER_AT_START.sub(" ", piece))
             for start, end in clauses(piece, split_sentences(piece)):
                 said = piece[start:end]
                 yield _Line(_plain(said), number, len(said) <= LONGEST_MARKED)
@@ -381,28 +391,37 @@ WEIGHTS: Signals = {
     "paragraph_cosine": 5.7,
 }
 
-GATE: Signals = {
-    "passage": 17.9,
-    "reached": 9.2,
-    "phrases": 4.3,
-    "named": 1.9,
-    "cosine": 14.0,
-    "length": -0.6,
-    "terms": 1.1,
+GATE: Signals = {"passage": 17.9, "reached": 9.2, "phrases": 4.3, "named": 1.9, "length": -0.6, "terms": 1.1}
+ENGLISH_GATE: Signals = {
+    "passage": 17.6,
+    "phrases": 5.4,
+    "named": 1.5,
+    "cosine": 8.6,
+    "rare": 3.8,
+    "rarest": 0.19,
+    "amount": -0.54,
 }
-"""What decides whether the best sentence probably answers: some of its signals, and three more values.
+"""What decides whether the best sentence probably answers: some of its signals, and further values.
 
 `reached` are the runs of letters of the question that it, its neighbours or the headings have, `named` the same of each
 name and number of the question, in one word. `terms` grows with the number of words of the question. A long sentence
-has words of the question by chance, so `length` counts against it. Fitted by a logistic regression over pages that
-answer and others.
+has words of the question by chance, so `length` counts against it. `rare` are the words of the question that its
+paragraph, its neighbours or the headings have, also by similar words, where a word weighs by its rarity in English and
+not on these pages, whose common words are those of their subject; `rarest` is the rarity of the rarest. `amount` grows
+with the length of all pages: long ones have more words by chance. Fitted by logistic regressions over pages that answer
+and others.
 """
 BIAS = -10.0
-BIASES: Mapping[str, float] = {"en": -17.6, "de": -9.2, "ar": -10.5, "hi": -10.7, "th": -12.4, "vi": -12.8}
-"""The bias where it is another one: English has vectors, German compounds; short tokens occur by chance."""
+BIASES: Mapping[str, float] = {"en": -5.0, "de": -9.2, "ar": -10.5, "hi": -10.7, "th": -12.4, "vi": -12.8}
+"""The bias where it is another one: German has compounds; short tokens occur by chance."""
 
 
-def rank(question: Question, found: Sequence[Candidate], encode: Encode) -> Ranked:
+def gate_of(language: str) -> Signals:
+    """The weights of the values that decide in a language."""
+    return ENGLISH_GATE if language in WITH_VECTORS else GATE
+
+
+def rank(question: Question, found: Sequence[Candidate], documents: Sequence[Document], encode: Encode) -> Ranked:
     """The sentences that could answer a question, best first."""
     every = signals(question, found, encode)
     scores = {at: weighted(one, WEIGHTS) for at, one in every.items()}
@@ -410,8 +429,8 @@ def rank(question: Question, found: Sequence[Candidate], encode: Encode) -> Rank
     given = frozenset(at for at, one in every.items() if has_kind(one))
     if not order:
         return Ranked(order, scores, False, False, given)
-    values = gate_values(question, found[order[0]], every[order[0]])
-    is_answer = weighted(values, GATE) + BIASES.get(question.language, BIAS) >= 0
+    values = gate_values(question, found[order[0]], every[order[0]], documents, encode)
+    is_answer = weighted(values, gate_of(question.language)) + BIASES.get(question.language, BIAS) >= 0
     is_answer = is_answer and (question.kind is None or bool(given))
     is_near = is_answer or values["reached"] >= ENOUGH
     return Ranked(order, scores, is_near, is_answer, given)
@@ -521,17 +540,36 @@ def word_likeness(asked: Sequence[str], vocabulary: Sequence[str], encode: Encod
     return np.where(same, np.float32(1), ((cosines - _UNRELATED) / (1 - _UNRELATED)).clip(0, 1))
 
 
-def gate_values(question: Question, one: Candidate, best: Signals) -> Signals:
+_AMOUNTS = (10_000, 200_000)  # the least and most characters of all pages that count as `amount`
+
+
+def gate_values(
+    question: Question, one: Candidate, best: Signals, documents: Sequence[Document], encode: Encode
+) -> Signals:
     """The values of the gate from the best sentence and its signals."""
-    around = [frozenset(runs(token)) for token in one.beside | one.above | frozenset(one.words)]
+    near = one.beside | one.above
+    around = [frozenset(runs(token)) for token in near.union(one.words)]
     names = [frozenset(runs(name)) for name in question.names]
     shares = [max((len(name & own) / len(name) for own in around), default=0.0) for name in names]
-    return {
+    values = {
         **best,
         "reached": len(question.runs.intersection(run for own in around for run in own)) / max(1, len(question.runs)),
         "named": sum(shares) / len(shares) if shares else 1.0,
         "terms": math.log1p(len(question.terms)),
     }
+    if question.language in WITH_VECTORS and (asked := content_words(question.text)):
+        rarity = encode.rarity(asked)
+        said = content_words(one.paragraph.text[:_LONGEST_PARAGRAPH])
+        likeness = word_likeness(asked, said, encode).max(1, initial=0.0).tolist()
+        known = (1.0 if stem in near else alike for stem, alike in zip(stems(asked), likeness, strict=True))
+        whole = sum(rarity)
+        values["rarest"] = max(rarity)
+        least, most = _AMOUNTS
+        values["amount"] = math.log(min(max(sum(len(page.markdown) for page in documents), least), most))
+        values["rare"] = (
+            sum(weight * share for weight, share in zip(rarity, known, strict=True)) / whole if whole else 1
+        )
+    return values
 
 
 RUN = 4  # the number of letters in a run; the beginning and the end of a word count as a letter
