@@ -47,12 +47,8 @@ _DATA = resources.files(__package__) / "static_model"
 MOST_TEXTS_ON_THE_LOOP = 8
 MOST_CHARACTERS_ON_THE_LOOP = 4_000
 
-
-_FREQUENT, _EACH_PIECE, _RAREST = (
-    7.0,
-    1.5,
-    5.0,
-)  # of `rarity`: what counts as frequent, a further piece, an unknown word
+# Of `rarity`: what counts as frequent, what each further piece of a word adds, and an unknown word.
+_FREQUENT, _EACH_PIECE, _RAREST = 7.0, 1.5, 5.0
 
 
 class Table(NamedTuple):
