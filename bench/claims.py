@@ -3,8 +3,8 @@
 FOLDER has `claims_half.jsonl.gz`: rows with `set`, `evidence`, `claim` and `label`; and, if it is there,
 `inventions.jsonl.gz` with `kind` and `heading` besides. A claim of several sentences is kept if all of them are. Plain
 word overlap is measured beside it, with the threshold that is best on the other four fifths of the data. With
-`--served`, what reaches the reader of an answer: what nearly copies its source is given as the source has it, and
-counts as `verbatim`; only claims that stay in the model's words count as kept.
+`--served`, what reaches the reader of an answer: for what nearly copies its source and for what it does not support, a
+sentence of the source may stand; only claims that stay in the model's words count as kept.
 """
 
 from __future__ import annotations
@@ -57,14 +57,18 @@ def outcome(row: Row) -> str | None:
 
 
 def served(row: Row) -> str | None:
-    """How an answer gives the claim: `verbatim` in the source's words, `paraphrase` in its own, or not at all."""
+    """How an answer gives the claim: as it is (`verbatim` or `paraphrase`), by a `source` sentence, or not at all."""
     heading = " > ".join((row.get("heading", ""), *_ABOUT_PAGE.findall(row["evidence"])))
     passage = NumberedPassage(1, Source("https://source.example/", ""), heading, row["evidence"])
     claims = [one for one in _sentences(row["claim"]) if is_claim(one)]
-    answers = [check([Claim(one)], [passage]).spans for one in claims]
-    if not answers or () in answers:
+    found = []
+    for one in claims:
+        answer = check([Claim(one)], [passage])
+        own = {span.support for span in answer.spans} if answer.text.startswith(f"{one} [") else {"source"}
+        found.append("paraphrase" if "paraphrase" in own else own.pop() if answer.spans else None)
+    if not found or None in found:
         return None
-    return "verbatim" if {span.support for spans in answers for span in spans} == {"verbatim"} else "paraphrase"
+    return next(how for how in ("paraphrase", "source", "verbatim") if how in found)
 
 
 def _overlap(row: Row) -> float:
@@ -113,7 +117,7 @@ def main() -> None:
         labels = [row["label"] == "supported" for row in own]
         began = time.process_time()
         found = [judge(row) for row in own]
-        kept = [how == "paraphrase" if given.served else how is not None for how in found]
+        kept = [how in ("verbatim", "paraphrase") for how in found]
         spent = (time.process_time() - began) / len(own)
         (held, refused), plain = _balanced(kept, labels), _balanced(_overlap_kept(own, labels), labels)
         others = len(labels) - sum(labels)
@@ -126,10 +130,11 @@ def main() -> None:
 
 
 def _print_inventions(found: Sequence[tuple[str, str | None]]) -> None:
-    print("\n| inventions | made | served as verbatim | as paraphrase |\n|---|---|---|---|")
+    print("\n| inventions | made | served as verbatim | as paraphrase | the source instead |\n|---|---|---|---|---|")
     by_kind = {kind: [how for one, how in found if one == kind] for kind, _ in found}
     for kind, served in [*by_kind.items(), ("all", [how for _, how in found])]:
-        print(f"| {kind} | {len(served)} | {served.count('verbatim')} | {served.count('paraphrase')} |")
+        counts = (served.count(how) for how in ("verbatim", "paraphrase", "source"))
+        print(f"| {kind} | {len(served)} | {' | '.join(map(str, counts))} |")
 
 
 if __name__ == "__main__":

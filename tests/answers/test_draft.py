@@ -112,6 +112,53 @@ def test_what_a_model_combines_of_two_sentences_stays_only_if_it_has_most_of_the
     assert check([Claim(written)], [source]).text == f"{served or written} [1]"
 
 
+FOUNDED, OPENED = "The museum was founded in 1793.", "The library was opened in 1850."
+URGED, STOPPED = "The mayor urged residents to stay at home.", "The rail operator stopped all trains on Friday."
+
+
+@pytest.mark.parametrize(
+    ("passage", "written"),
+    [
+        ("Anna Berg designed the arch; Tom Lund designed the piers.", "Anna Lund designed the arch."),
+        ("The bridge was built by John Miller, and Anna Berg designed the towers.", "Anna Berg built the bridge."),
+        ("The tower was built from 1887 to 1889 in Olm.", "The tower was finished in 1887."),
+        (f"{FOUNDED} {OPENED}", "The library was founded in 1793."),
+        (f"{URGED} {STOPPED}", "The rail operator urged residents to stay at home."),
+        ("One of the authors of the report is Tom Lund of Oslo.", "Tom Lund of Oslo is the author of the report."),
+        (
+            "The road will likely be numbered Interstate 9 by the state.",
+            "Interstate 9 is how the state numbered the road.",
+        ),
+        (
+            "Tickets bought on board cost more than those bought online.",
+            "Tickets bought online cost more than on board.",
+        ),
+        (
+            "The majority of the wool comes from Peru, with 60% of it, followed by Chile with 13%, Bolivia with 10%.",
+            "Bolivia supplies 13 percent of the wool, a share that trails Peru.",
+        ),
+        (
+            "Curator Lena Brandt urged visitors not to touch the clock, and Joel Pike praised the old museum.",
+            "Joel Pike urged visitors not to touch the clock.",
+        ),
+        ("Since 1926 the codex has belonged to the Trento library.", "Trento has owned the codex since the 1920s."),
+    ],
+)
+def test_where_a_sentence_may_say_something_else_its_source_is_given(passage: str, written: str) -> None:
+    found = checked(written, passage)
+    (shown,) = {span.quote for span in found.spans}
+    assert found.text == f"{shown} [1]"
+    assert shown is not None
+    assert shown in passage
+    assert {span.support for span in found.spans} == {"verbatim"}
+
+
+def test_what_no_source_supports_counts_as_left_out_though_the_source_is_given() -> None:
+    found = checked("Silmark confirmed none of its plans on Monday.", SILMARK)
+    assert (found.text, found.dropped_sentences, found.kept_sentences) == (f"{SILMARK} [1]", 1, 0)
+    assert checked("The moon is made of green cheese.", SILMARK).text == ""
+
+
 def test_a_near_copy_is_given_once() -> None:
     source = NumberedPassage(1, Source("https://a.example", "News"), "News", SILMARK)
     twice = [
@@ -123,7 +170,7 @@ def test_a_near_copy_is_given_once() -> None:
 @pytest.mark.parametrize(
     ("written", "passage"),
     [
-        ("On Monday came word that the plans of Silmark stand.", SILMARK),
+        ("Plans of Silmark, a helper of phone makers, stood on Monday.", SILMARK),
         ("Silmark confirmed its plans for phones on Monday.", "It confirmed its plans for Silmark phones on Monday."),
     ],
 )

@@ -13,7 +13,7 @@ from websearch_gateway.answers.common import applying, objects, typed
 from websearch_gateway.models import Hit, Page, SearchQuery, Source, Span, Support
 from websearch_gateway.text.chunk import PDF, at_page, chunk
 from websearch_gateway.text.citations import rewritten
-from websearch_gateway.text.facts import Quotable, Quote, best_quotes, is_verbatim, read
+from websearch_gateway.text.facts import Quotable, Quote, best_quotes, is_verbatim, kind_of, read
 from websearch_gateway.text.markdown import LINK, split_sentences
 from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.sanitise import code_pieces, without_orders
@@ -30,6 +30,10 @@ FAR, NEAR = 0.4, 0.65
 model wrote it."""
 TOGETHER = 0.7
 """The least such share of a sentence that only several quotes together support: what combines them is the model's."""
+ABOUT_THE_SAME = 1 / 3
+"""The share of a sentence's words, where facts count double, from which on its source's sentence may stand for it."""
+ONE_FACT = 6
+"""The most content words of a sentence that hardly combines two others."""
 LONGER, LONGEST = 1.65, 3
 """How many times longer than the sentence its quote may be, and one that takes its place."""
 _STANDS_ALONE = re.compile(
@@ -49,6 +53,8 @@ class Checked:
     spans: tuple[Span, ...]
     dropped_sentences: int
     dropped_citations: int
+    kept_sentences: int = 0
+    """Those that the sources support; for others a source's own sentence may stand."""
 
     def warnings(self) -> tuple[str, ...]:
         """The warnings about the sentences and citations that were left out."""
@@ -111,30 +117,34 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage], question
 
     A passage that a sentence cites must support it, alone or with the others that it cites; one that does not loses its
     mark. A sentence without such a passage is tried on all of them, since small models forget or mistake numbers. What
-    nearly copies its source is given as the source has it. What is no claim is left out.
+    nearly copies its source is given as the source has it; so is what no passage supports, if one has a sentence about
+    the same. What is no claim is left out.
     """
     evidence = {passage.number: (passage, Quotable.of(passage.text, passage.heading, question)) for passage in passages}
     answer, seen = _Answer(), set[str]()
-    dropped = lost = 0
+    dropped = lost = kept = 0
     for claim in claims[:MAX_CLAIMS]:
         if claim.text in seen or not is_claim(claim.text):
             continue
         seen.add(claim.text)
         proofs = proven(claim, evidence)
-        if not proofs:
+        if is_kept := bool(proofs):
+            lost += len({cite.passage for cite in claim.cites} - {proof.passage.number for proof in proofs})
+            text = _in_its_source(claim.text, proofs)
+        elif proofs := _instead(claim, evidence):
+            dropped, text = dropped + 1, proofs[0].quotes[0].text
+        else:
             dropped += 1
             continue
-        held = {proof.passage.number for proof in proofs}
-        lost += len({cite.passage for cite in claim.cites} - held)
-        text = _in_its_source(claim.text, proofs)
         if text != claim.text:
-            proofs = [replace(proofs[0], support="verbatim")]
+            proofs = [replace(proofs[0], quotes=proofs[0].quotes[:1], support="verbatim")]
             if text in seen:
                 continue
             seen.add(text)
         if not answer.add(text, proofs):
             break
-    return Checked(answer.text, tuple(answer.spans), dropped, lost)
+        kept += is_kept
+    return Checked(answer.text, tuple(answer.spans), dropped, lost, kept)
 
 
 def _in_its_source(sentence: str, proofs: Sequence[Proof]) -> str:
@@ -149,9 +159,27 @@ def _in_its_source(sentence: str, proofs: Sequence[Proof]) -> str:
     held = [word.text in there for word in said if word.kind == "word"]
     share = sum(held) / max(1, len(held))
     if len(first.quotes) > 1:
-        return sentence if share >= TOGETHER else quote.text
+        return sentence if share >= TOGETHER and len(said) > ONE_FACT else quote.text
+    numbers = {kind_of(word): word.text for word in said if word.text in there}
+    if any(numbers.get(kind_of(word), word.text) != word.text for word in quote.words if word.kind == "number"):
+        return quote.text  # of several numbers the model took one
     is_own = FAR <= share < NEAR and len(quote.words) <= LONGER * len(said)
     return sentence if is_own or len(quote.words) > LONGEST * len(said) else quote.text
+
+
+def _instead(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotable]]) -> list[Proof]:
+    """The passage whose best sentence has most of the words of a sentence that none supports."""
+    said = [(1 + word.is_fact, word.text) for word in read(claim.text)]
+    cited = {cite.passage for cite in claim.cites} & evidence.keys() or evidence.keys()
+    found: list[tuple[float, Proof]] = []
+    for passage, quotable in (evidence[number] for number in evidence if number in cited):
+        for quote in best_quotes(claim.text, quotable.quotes)[:1]:
+            there = {word.text for word in quote.words}
+            share = sum(weight for weight, text in said if text in there) / max(1, sum(weight for weight, _ in said))
+            is_whole = not quote.cells and _STANDS_ALONE.match(quote.text)
+            if share >= ABOUT_THE_SAME and is_whole and len(quote.words) <= LONGEST * len(said):
+                found.append((share, Proof(passage, [quote], "verbatim")))
+    return [max(found, key=lambda one: one[0])[1]] if found else []
 
 
 def proven(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotable]]) -> list[Proof]:
@@ -175,7 +203,11 @@ def _alone(claim: Claim, passage: NumberedPassage, evidence: Quotable) -> Iterat
 
 def _together(claim: Claim, cited: Sequence[tuple[NumberedPassage, Quotable]]) -> Iterator[Proof]:
     """The passages that support the sentence only together."""
-    union = Quotable.joined([evidence for _, evidence in cited])
+    union = Quotable(
+        tuple(quote for _, evidence in cited for quote in evidence.quotes),
+        frozenset[str]().union(*(evidence.context for _, evidence in cited)),
+        frozenset[str]().union(*(evidence.names for _, evidence in cited)),
+    )
     quotes = best_quotes(claim.text, union.quotes)
     if how := support(claim.text, quotes, union):
         for passage, evidence in cited:

@@ -318,7 +318,7 @@ class LlmEngine:
         size = len(written.text) + sum(len(passage.text) for passage in passages)
         result = await self.workers.run(checked_draft, written.text, passages, query.text, deadline=call, size=size)
         checked: Checked = adapter(Checked).validate_python(result)
-        if not checked.spans:
+        if not checked.kept_sentences:
             raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources support.")
         return self._complete(gathered, written, passages, checked)
 
