@@ -24,7 +24,7 @@ from websearch_gateway.errors import (
     SearchProviderError,
     SearchTimeoutError,
 )
-from websearch_gateway.models import ContentRequest, Deadline, HttpRequest, WebSearchRequest
+from websearch_gateway.models import Bill, ContentRequest, Deadline, HttpRequest, WebSearchRequest
 from websearch_gateway.net.address import (
     AddressPolicy,
     MeteredBackend,
@@ -33,7 +33,7 @@ from websearch_gateway.net.address import (
     http_proxy,
     pinned_addresses,
 )
-from websearch_gateway.net.client import create_client, send
+from websearch_gateway.net.client import billed, create_client, send
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
@@ -100,6 +100,16 @@ async def test_an_upstream_is_reached_through_the_proxy_if_its_authority_is_trus
     request = HttpRequest("GET", f"https://api.example:{server.port}/")
     async with create_client(outbound=Outbound(proxy, ca_bundle=bundle)) as client:
         assert (await send(client, request, Deadline.after(60), "api")).body == b"{}"
+
+
+async def test_the_request_that_opens_a_tunnel_is_not_billed(serve: Serve, proxy: str, tmp_path: Path) -> None:
+    bundle, context = issue(tmp_path, "api.example")
+    server, bill = await serve(page(b"{}"), context), Bill()
+    request = HttpRequest("GET", f"https://api.example:{server.port}/")
+    async with create_client(outbound=Outbound(proxy, ca_bundle=bundle)) as client:
+        with billed(bill, 0.5):
+            await send(client, request, Deadline.after(60), "api")
+    assert bill.usd == 0.5
 
 
 async def test_a_name_that_resolves_here_to_a_private_address_is_not_sent_to_the_proxy(

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 
+import httpcore2
 import httpx2
 
 from websearch_gateway.errors import (
@@ -125,8 +126,9 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if act := _SENDING.get():
 
-            async def trace(event: str, _: object) -> None:
-                if event.endswith(".send_request_headers.started"):
+            async def trace(event: str, about: Mapping[str, httpcore2.Request]) -> None:
+                # What opens a tunnel through a proxy reaches no vendor.
+                if event.endswith(".send_request_headers.started") and about["request"].method != b"CONNECT":
                     act()
 
             request.extensions = {**request.extensions, "trace": trace}
