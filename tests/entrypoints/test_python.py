@@ -106,7 +106,7 @@ async def test_an_argument_of_another_type_is_refused_with_what_to_pass(settings
             "`urls` must be a list of texts": gateway.check_claims([Claim("It is tall.", [5])]),  # type: ignore[arg-type]
             "`claims` must be a list of texts and `Claim`s": gateway.check_claims("It is tall."),
             "`limit` must be a whole number": gateway.search_docs("tides", limit="x"),
-            "`query` must be text or None": gateway.search_docs(5),
+            "`query` must be text.": gateway.search_docs(None),
             "`url` must be text or None": gateway.read_docs(url=5),
         }
         for demand, call in calls.items():
@@ -115,6 +115,20 @@ async def test_an_argument_of_another_type_is_refused_with_what_to_pass(settings
             assert (caught.value.code, demand in caught.value.message) == ("VALIDATION", True), caught.value
         assert (await gateway.raw_search(["tides"], results_per_query=1)).queries
         assert (await gateway.web_search("tides", providers=["serper"], num_results=1)).results
+
+
+async def test_an_argument_that_does_not_exist_is_named_whatever_its_value(settings: dict[str, Any]) -> None:
+    async with Gateway(**settings) as opened:
+        gateway: Any = opened
+        calls = (gateway.search("tides", limt=5), gateway.search_docs("tides", limt="5"), gateway.read_docs(limt=5))
+        for call in calls:
+            with pytest.raises(TypeError, match="unexpected keyword argument 'limt'"):
+                await call
+
+
+def test_the_types_of_a_request_are_worked_out_once() -> None:
+    """That takes a hundred times as long as the rest of the check."""
+    assert python._hints(models.SearchRequest) is python._hints(models.SearchRequest)
 
 
 async def test_outside_its_block_it_says_what_to_write() -> None:

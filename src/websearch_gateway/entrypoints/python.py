@@ -10,7 +10,6 @@ import asyncio
 import functools
 import threading
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -110,7 +109,8 @@ class Gateway:
         """
         if not isinstance(claims, Collection) or isinstance(claims, str):
             raise _invalid("claims", "a list of texts and `Claim`s")
-        asked = [_made(Claim, **(asdict(one) if isinstance(one, Claim) else {"claim": one})) for one in claims]
+        given = [one if isinstance(one, Claim) else Claim(one) for one in claims]
+        asked = [_made(Claim, claim=one.claim, urls=one.urls) for one in given]
         return await self._gateway.check_claims(asked, DIRECT, progress)
 
     async def web_search(
@@ -149,7 +149,7 @@ class Gateway:
 
     async def search_docs(self, query: str, **options: Unpack[DocsOptions]) -> DocsSearchResponse:
         """Sections of the documentation that is indexed on this machine; calls no upstream. Raises `SearchError`."""
-        _made(DocsOptions, query=query, **options)
+        _made(DocsOptions, **options)
         return await self._gateway.search_docs(query, **options)
 
     async def read_docs(
@@ -158,7 +158,7 @@ class Gateway:
         """A section that `search_docs` found, or an indexed page by its URL. Raises `SearchError`."""
         from websearch_gateway.docs_index.library import read_docs
 
-        _made(ReadDocsOptions, section_id=section_id, url=url, **options)
+        _made(_Section, section_id=section_id, url=url, **options)
         return await read_docs(self._gateway.docs, section_id=section_id, url=url, **options)
 
     @property
@@ -173,19 +173,23 @@ def _listed(texts: str | Sequence[str]) -> Sequence[str]:
 
 
 def _made(kind: Callable[..., T], **given: Any) -> T:
-    """An object of that kind with these fields, lists as tuples. A field that it does not declare is text, or None.
+    """An object of that kind with these fields, lists as tuples.
 
     Raises:
         SearchValidationError: a value has another type than the kind declares; the message says what to pass.
+        TypeError: the kind has no such field.
     """
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     for name, value in given.items():
-        hint = hints.get(name, str | None)
-        if not _fits(value, hint):
+        hint = hints.get(name)
+        if hint is not None and not _fits(value, hint):
             raise _invalid(name, _demand(hint))
         if get_origin(hint) is tuple:
             given[name] = tuple(value)
     return kind(**given)
+
+
+_hints = functools.cache(get_type_hints)  # working them out takes most of a millisecond
 
 
 def _invalid(name: str, demand: str) -> SearchError:
@@ -200,7 +204,7 @@ def _fits(value: object, hint: Any) -> bool:
             return False
         return all(isinstance(one, str) for one in value)
     if get_origin(hint) is Literal:
-        return value in get_args(hint)
+        return isinstance(value, str) and value in get_args(hint)
     if kinds := get_args(hint):
         return any(_fits(value, one) for one in kinds)
     return isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
@@ -401,3 +405,8 @@ class ReadDocsOptions(TypedDict, total=False):
     around: int
     max_tokens: int
     outline: bool
+
+
+class _Section(ReadDocsOptions, total=False):
+    section_id: str | None
+    url: str | None
