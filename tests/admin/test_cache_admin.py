@@ -214,6 +214,12 @@ class TestClearing:
         clock.now += CHECK_SECONDS
         assert not await other.knows(TIDES)
 
+    async def test_a_clearing_leaves_no_earlier_mark(self, process: Process, state: State, clock: Clock) -> None:
+        for _ in range(3):
+            await process.care.clear()
+            clock.now += 1
+        assert len([key async for key, _ in state.scan(CLEARED)]) == 1
+
     async def test_what_was_not_cleared_is_served_on_from_the_state(
         self, process: Process, other: Process, clock: Clock
     ) -> None:

@@ -360,3 +360,11 @@ async def test_a_request_that_is_cancelled_while_it_connects_costs_nothing(
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asked.ask(call), 0.1)
     assert call.bill.usd == 0.0
+
+
+@every_api
+async def test_a_request_that_the_vendor_fails_costs_nothing(api: EngineApi, reply: dict[str, Any]) -> None:
+    call = asking()
+    with pytest.raises(SearchProviderError):
+        await engine(api, lambda _: served(503, {})).ask(call)
+    assert call.bill.usd == 0.0
