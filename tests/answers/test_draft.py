@@ -159,6 +159,13 @@ def test_what_no_source_supports_counts_as_left_out_though_the_source_is_given()
     assert checked("The moon is made of green cheese.", SILMARK).text == ""
 
 
+def test_a_sentence_cut_after_an_initial_does_not_stand_for_another() -> None:
+    passage = (
+        "The Olm board sold the old mill to Anna Berg in consideration of c. £400 as the clerk of the parish wrote."
+    )
+    assert checked("Tom Lund sold the old mill of the Olm board.", passage).text == ""
+
+
 def test_a_near_copy_is_given_once() -> None:
     source = NumberedPassage(1, Source("https://a.example", "News"), "News", SILMARK)
     twice = [

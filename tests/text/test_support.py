@@ -76,6 +76,7 @@ def test_a_true_sentence_in_other_words_is_a_paraphrase(sentence: str) -> None:
         "The bridge is open to lorries.",
         "A second bridge was built by 2030.",
         "The Broncos defeated the Panthers 24-12.",
+        "Anna Lund designed the arch.",
         "The temperature fell to 12 °C in 1956.",
         "Some 600 ships pass each week.",
         "The arch is unsafe.",
@@ -341,10 +342,26 @@ def test_another_speaker_and_a_doubt_made_certain_are_refused(sentence: str) -> 
 @pytest.mark.parametrize(
     ("told", "invented"),
     [
+        ("The bridge was built by John Miller, and Anna Berg designed the towers.", "Anna Berg built the bridge."),
         ("The tower is about 300 metres tall and stands in Olm.", "The tower is exactly 300 metres tall."),
+        ("The tower was built from 1887 to 1889 in Olm.", "The tower was finished in 1887."),
+        ("The museum was founded in 1793. The library was opened in 1850.", "The library was founded in 1793."),
         (
             "Olm was the seat of Lake Abbey, one of the oldest abbeys in what is now the north of Sweden.",
             "Lake Abbey was the oldest abbey in the present north of Sweden.",
+        ),
+        ("One of the authors of the report is Tom Lund of Oslo.", "Tom Lund of Oslo is the author of the report."),
+        (
+            "The road will likely be numbered Interstate 9 by the state.",
+            "Interstate 9 is how the state numbered the road.",
+        ),
+        (
+            "Tickets bought on board cost more than those bought online.",
+            "Tickets bought online cost more than on board.",
+        ),
+        (
+            "The majority of the wool comes from Peru, with 60% of it, followed by Chile with 13%, Bolivia with 10%.",
+            "Bolivia supplies 13 percent of the wool, a share that trails Peru.",
         ),
         ("The largest known prime has 22,338,618 decimal digits.", "The largest known prime takes 22,338,618 bits."),
         (
@@ -393,6 +410,7 @@ TRIAL = Quotable.of(
     "invented",
     [
         "Patients on the drug had an average of 1.9 fewer headache days a month.",
+        "Joel Pike urged visitors not to touch the tower clock.",
         "Vance moved 3 million dollars through a bank in Cyprus.",
         "The museum closes for repairs in the spring.",
         "The defendant admitted the charge in court on Monday.",
@@ -415,6 +433,14 @@ def test_what_stands_at_another_place_or_is_left_out_or_added_is_refused(invente
 )
 def test_the_same_in_other_words_is_kept(told: str) -> None:
     assert checked(told, TRIAL) == "paraphrase"
+
+
+def test_a_word_from_elsewhere_in_the_passage_needs_a_quote_of_its_own() -> None:
+    page = Quotable.of("The mayor urged residents to stay at home. The rail operator stopped all trains on Friday.")
+    assert support("The mayor urged residents to stay at home.", page.quotes[:1], page) == "verbatim"
+    assert support("The rail operator urged residents to stay at home.", page.quotes[:1], page) is None
+    page = Quotable.of("The judge spoke slowly. He told the jury that the case was unusual.")
+    assert support("The judge told the jury that the case was unusual.", page.quotes[1:], page) == "paraphrase"
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,10 @@ ONE_FACT = 6
 LONGER, LONGEST = 1.65, 3
 """How many times longer than the sentence its quote may be, and one that takes its place."""
 _STANDS_ALONE = re.compile(
-    r"(?!(?:he|she|it|they|this|that|these|those|his|her|its|their|i|we|and|but|so)\b)[A-Z0-9\"“].*[.!]\W*\Z",
+    r"(?!(?:he|she|it|they|this|that|these|those|his|her|its|their|i|we|and|but|so)\b)[A-Z0-9\"“].*(?<!\s[a-z])[.!]\W*\Z",
     re.IGNORECASE,
 )
-"""A whole sentence that does not begin with what only the sentence before explains."""
+"""A whole sentence that does not begin with what only the sentence before explains, nor ends in an initial."""
 MOST_QUOTES = 3
 """The most quotes of one page that are shown for a sentence."""
 
@@ -203,11 +203,7 @@ def _alone(claim: Claim, passage: NumberedPassage, evidence: Quotable) -> Iterat
 
 def _together(claim: Claim, cited: Sequence[tuple[NumberedPassage, Quotable]]) -> Iterator[Proof]:
     """The passages that support the sentence only together."""
-    union = Quotable(
-        tuple(quote for _, evidence in cited for quote in evidence.quotes),
-        frozenset[str]().union(*(evidence.context for _, evidence in cited)),
-        frozenset[str]().union(*(evidence.names for _, evidence in cited)),
-    )
+    union = Quotable.joined([evidence for _, evidence in cited])
     quotes = best_quotes(claim.text, union.quotes)
     if how := support(claim.text, quotes, union):
         for passage, evidence in cited:
