@@ -160,9 +160,24 @@ def test_links_of_indexes_are_followed_but_indexes_are_not_indexed(path):
         ("functions.html", "Chapter 9. Functions and Operators", False),
         ("globals.html", "Global objects", False),
         ("guide.html", "Class Members", False),
+        ("classgull_1_1Table-members.html", "Gull: Member List", True),
+        ("table-members.html", "List of All Members for Table | Gull 5.15", True),
+        ("class-use/Table.html", "Uses of Interface gull.Table (Gull 17 API)", True),
+        ("gull/package-use.html", "Uses of Package gull (Gull 17 API)", True),
+        ("index-files/index-3.html", "C-Index (Gull 17 API)", True),
+        ("serialized-form.html", "Serialized Form (Gull 17 API)", True),
+        ("doc-index-H.html", "gull-1.2: Birds (Index - H)", True),
+        ("doc-index.html", "gull-1.2: Birds (Index)", True),
+        ("board-members.html", "Members of the board", False),
+        ("class-use/when.html", "When to use a class", False),
+        ("index-1.html", "Index types", False),
+        ("serialized-form.html", "What a serialized form is", False),
+        ("doc-index.html", "The index of documents", False),
     ],
 )
-def test_the_indexes_of_doxygen_are_known_by_their_names_and_titles(path: str, title: str, is_index: bool) -> None:
+def test_lists_of_names_that_generators_write_are_known_by_their_addresses_and_titles(
+    path: str, title: str, is_index: bool
+) -> None:
     assert is_only_followed(f"{START}html/{path}", title) is is_index
 
 

@@ -21,6 +21,12 @@ def named(line: str, anchor: str = "") -> list[tuple[str, str]]:
         ("`shared_buffers` (`integer`)", "GUC-SHARED-BUFFERS", "shared_buffers", "api"),
         ("**w(here)**", "pdbcommand-where", "where", "api"),
         ("**abstract base class**", "term-abstract-base-class", "abstract base class", "api"),
+        ("foldM\\_ :: (Monad m) => m ()", "v:foldM_", "foldM_", "api"),
+        ("data Tide a", "t:Tide", "Tide", "api"),
+        ("**Function: max *(x, y)***", "index-max-3", "max", "api"),
+        ("**: ceil *(x)***", "index-ceil", "ceil", "api"),
+        ("**Command: push-mark**", "index-push_002dmark", "push-mark", "api"),
+        ("## high() \\[1/2]", "ae171b74b5d530846ee0836135ffcf837", "high", "heading"),
         ("#### pub fn with_capacity(capacity: usize)", "method.with_capacity", "with_capacity", "api"),
         ("core.autocrlf", "", "core.autocrlf", "api"),
         ("| `to_json` ( `anyelement` ) | Converts. |", "", "to_json", "api"),
@@ -67,11 +73,25 @@ def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, ki
             ("x", ".high"),
             ["Table", "Table.high", "high"],
         ),
+        (
+            "Map.Entry (Java SE 17 & JDK 17)",
+            "# Interface Map.Entry\\<K, V>\n\n### getKey\n\nThe key.",
+            ("x", "getKey()"),
+            ["Map.Entry", "Map.Entry.getKey", "getKey"],
+        ),
+        ("Table", "## Class Table\n\n### high\n\nThe height.", ("x", "high-int-int-"), ["Table", "Table.high"]),
+        (
+            "Gull: gull::Table< T > Class Template Reference",
+            "## Detailed Description\n\n## high()\n\nThe height.",
+            ("details", "ae171b74b5d530846ee0836135ffcf837"),
+            ["gull::Table", "gull::Table::high", "high"],
+        ),
+        ("Control.Tide", "high :: Tide", ("v:high",), ["high", "Control.Tide.high"]),
         ("tides", "# tides\n\n#### (static) high(name, portopt) → {number}", ("x", ".high"), ["high"]),
     ],
 )
-def test_pages_of_javadoc_typedoc_and_jsdoc_define_their_class_and_its_members(title, markdown, ids, names):
-    lines = [at for at, char in enumerate(f"\n{markdown}") if char == "\n" and markdown[at : at + 1] in "#*"]
+def test_pages_of_generators_define_their_class_and_its_members(title, markdown, ids, names):
+    lines = [at for at, char in enumerate(f"\n{markdown}") if char == "\n" and markdown[at : at + 1] in "#*h"]
     anchors = tuple(zip(lines, ids, strict=False))
     found = page_symbols(markdown, (ChunkDraft(0, len(markdown)),), anchors, (), None, title)
     assert [one.name for one in found] == names

@@ -200,6 +200,29 @@ def test_the_signatures_of_pdoc_have_their_ids():
     ]
 
 
+def test_every_signature_of_haddock_stays_and_has_its_id():
+    def signature(kind: str, name: str) -> str:
+        return (
+            f'<div class="top"><p class="src">{kind}<a id="v:{name}" class="def">{name}</a> :: (<a href="Eggs.html#t:Egg">Egg</a> '
+            f'a) =&gt; <a href="Eggs.html#t:Pan">Pan</a> a <a href="src/Eggs.html#{name}" class="link">Source</a> '
+            f'<a href="#v:{name}" class="selflink">#</a></p></div>'
+        )
+
+    names = [f"{verb}{way}" for verb in ("fry", "boil", "scramble") for way in ("Fast", "Slow", "P")]
+    listed = "".join(f'<li class="src short"><a href="#v:{name}">{name}</a> :: Pan a</li>' for name in names)
+    page = (
+        '<div id="package-header"><ul class="links"><li><a href="index.html">Contents</a></li></ul></div><div id="content">'
+        f'<div id="synopsis"><ul class="details-toggle">{listed}</ul></div><div id="interface"><h1>Documentation</h1>'
+        f'<div class="top"><p class="src"><span class="keyword">data</span> <a id="t:Egg" class="def">Egg</a></p><p>{TEXT}</p>'
+        f"</div>{''.join(signature('', name) for name in names)}</div></div>"
+    )
+    found = crawled_html(page.encode(), "https://docs.example.org/Eggs.html", "utf-8")
+    lines = {name: found.markdown[at:].partition("\n")[0] for at, name in found.anchors}
+    assert lines["t:Egg"] == "data Egg"
+    assert [lines[f"v:{name}"].split(" ")[0] for name in names] == names
+    assert "Source" not in found.markdown
+
+
 def test_a_short_member_of_typedoc_stays_with_its_heading():
     member = (
         '<section class="tsd-member"><h3 id="name">name</h3><div class="tsd-signature">name: string</div></section>'

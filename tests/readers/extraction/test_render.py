@@ -27,6 +27,7 @@ def rendered(html: str) -> str:
         ("<p><code>a`b</code> <kbd>Ctrl</kbd>", "`` a`b `` `Ctrl`"),
         ("<p><b> bold </b>text", "**bold** text"),
         ("<dl><dt>term<dd>meaning</dl>", "**term**\n\nmeaning"),
+        ("<dl><dt>: <strong>ceil</strong> <em>(x)</em><dd>Up.</dl>", "**: ceil *(x)***\n\nUp."),
         ("<p>before <img src=x alt='a cat'> after", "before a cat after"),
         ("<h2>Return value<a href='#return-value'>\u200b</a></h2>", "## Return value"),
         ("just words", "just words"),

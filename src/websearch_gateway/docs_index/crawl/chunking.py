@@ -126,6 +126,10 @@ _COMPOUND = re.compile(r"[A-Za-z0-9](?:_|\.|::|-)[A-Za-z0-9]|[a-z][A-Z]")
 _DOTTED_ID = re.compile(rf"(?:c\.)?({_NAME})")
 _RUST_ID = re.compile(r"(?:(?:ty)?method|fn|macro|variant|structfield|associated(?:constant|type))\.([A-Za-z_]\w*+)")
 _TYPED_ID = re.compile(r"[a-z]+-([A-Za-z_]\w*+)")
+_HADDOCK_ID = re.compile(r"[tv]:([A-Za-z_]\w*+'*+)")
+_TEXINFO_ID = re.compile(r"index-([^\s\d]\S*?)(?:-\d+)?")
+_TEXINFO_CODE = re.compile(r"_00([0-9a-f]{2})")
+_DOXYGEN_ID = re.compile(r"g?a[0-9a-f]{32}")
 _OPTION = re.compile(r"(?<![\w<\[=/-])--?(?:\[no-\])?(?=[A-Za-z0-9])[A-Za-z0-9][\w-]*+")
 _OPTION_TERM = re.compile(r"[|`*\s]*+-{1,2}[\w\[?]")
 _HEAD = re.compile(r"[^(\[=,:|]{1,60}")
@@ -136,10 +140,15 @@ _ITEM_NAME = re.compile(rf"[-*+] `({_NAME})(?:\(\))?` ?(?:\(|:|[-–—] )")
 _CONSTANT = re.compile(r"[A-Z][A-Z\d]{4,}")
 _MOST_WORDS = 5
 _KIND_HEADING = re.compile(
-    r"^# (?:[A-Z]\w+ ){0,2}(?:Class|Interface|Function|Enumeration|Enum|Record|Alias|Variable|Struct):? "
-    r"([A-Za-z_$][\w$]*+)(?:\\?<[^\n]*+)?$",
+    r"^##? (?:[A-Z]\w+ ){0,2}(?:Class|Interface|Function|Enumeration|Enum|Record|Alias|Variable|Struct|Type):? "
+    r"([A-Za-z_$][\w$]*+(?:\.[A-Za-z_$][\w$]*+)*+)(?:\\?<[^\n]*+)?$",
     re.MULTILINE,
 )
+_DOXYGEN_TITLE = re.compile(
+    r"(?:[^:]*: )?([A-Za-z_]\w*+(?:::[A-Za-z_]\w*+)*+)(?:<.*>)? "
+    r"(?:Class|Struct|Union|Interface) (?:Template )?Reference"
+)
+"""The title of doxygen's page of a class: `Gull: gull::Table< T > Class Template Reference`."""
 _MEMBER = re.compile(r"#{2,6} (?:\(\w{1,20}\) |`\w{1,20}` )?([A-Za-z_$][\w$]*+)(?:\(.*)?")
 """The heading of a member, with or without a flag or signature: `(static) run(table)`, `` `Readonly` size``."""
 _LINK_ALONE = re.compile(r"[*\s]*+\[[^\]\n]++\]\([^)#\s]*+\)[*\s]*+")
@@ -201,28 +210,34 @@ def page_symbols(
         add(whole, "api", "", 0)
     if owner := _owner(markdown, title):
         add(owner, "api", "", 0)
+        joint = "::" if "::" in owner or _DOXYGEN_TITLE.fullmatch(title) else "."
         for offset, anchor in anchors:
             if named := _member(markdown[offset : offset + LONGEST_TERM].partition("\n")[0], anchor):
-                add(f"{owner}.{named}", "api", anchor, offset)
+                add(f"{owner}{joint}{named}", "api", anchor, offset)
     listed = blocks(markdown) if found_blocks is None else found_blocks
     for offset, anchor, (name, kind) in _definitions(markdown, dict(anchors), listed):
         add(f"{whole}::{name}" if whole and _RUST_ID.fullmatch(anchor) else name, kind, anchor, offset)
+        if "." in title and _HADDOCK_ID.fullmatch(anchor) and re.fullmatch(_NAME, title):
+            add(f"{title}.{name}", kind, anchor, offset)
     anchored = {name for name, anchor in found if anchor}
     return tuple(one for (name, anchor), one in found.items() if anchor or name not in anchored)
 
 
 def _owner(markdown: str, title: str) -> str:
-    """The class or function that a page of javadoc, TypeDoc or JSDoc describes, as `# Class Table` does."""
+    """The class or function that a page of doxygen, javadoc, TypeDoc or JSDoc describes, as `# Class Table` does."""
+    if titled := _DOXYGEN_TITLE.fullmatch(title):
+        return titled[1]
     heading = _KIND_HEADING.search(markdown, 0, 3 * LONGEST_TERM)
     titled = re.match(r"(?:Class|Interface): |", title)
-    is_of = heading and titled and re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*)?", title[titled.end() :])
+    is_of = heading and titled and re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*| \(.*\))?", title[titled.end() :])
     return heading[1] if heading and is_of else ""
 
 
 def _member(line: str, anchor: str) -> str:
     """The member whose heading a line is, if its id says so too; "" otherwise."""
     named = _MEMBER.fullmatch(line)
-    return named[1] if named and anchor.partition("(")[0].lstrip(".~") == named[1] else ""
+    is_same = named and (_DOXYGEN_ID.fullmatch(anchor) or re.split("[(-]", anchor.lstrip(".~"))[0] == named[1])
+    return named[1] if named and is_same else ""
 
 
 def _definitions(
@@ -283,7 +298,7 @@ def _of_text(line: str, anchor: str) -> Iterator[Found]:
         yield from ((name, "option") for name in _options(title))
     elif name := _named_by(anchor, title):
         yield name, "api"
-    elif anchor and (head := _HEAD.match(title)) and len(head[0].split()) <= _MOST_WORDS:
+    elif anchor and (head := _HEAD.match(title)) and len(head[0].split()) <= _MOST_WORDS and re.search(r"\w", head[0]):
         yield head[0].strip(), "api"
     elif re.fullmatch(_NAME, title) and _COMPOUND.search(title):
         yield title, "api"
@@ -312,10 +327,13 @@ def _named_by(anchor: str, title: str) -> str | None:
     """The name in an id whose last part the text repeats: `asyncio.timeout`, `c.PyObject`, `opcode-NOP`.
 
     All are what Sphinx makes of a definition (https://www.sphinx-doc.org/en/master/usage/domains/). Of rustdoc's
-    `method.with_capacity` the name is the last part.
+    `method.with_capacity` the name is the last part, as of haddock's `v:insertWith` and of texinfo's `index-max-3`.
     """
     if match := _RUST_ID.fullmatch(anchor):
         return match[1] if match[1] in title else None
+    if match := _HADDOCK_ID.fullmatch(anchor) or _TEXINFO_ID.fullmatch(anchor):
+        name = _TEXINFO_CODE.sub(lambda code: chr(int(code[1], 16)), match[1])
+        return name if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", title) else None
     if "." in anchor and "-inherited-from-" not in anchor and (match := _DOTTED_ID.fullmatch(anchor)):
         return match[1] if re.split(r"[.:>-]", match[1])[-1] in title else None
     if re.fullmatch(_WORD, anchor) and re.search(rf"(?<!\w){re.escape(anchor)}(?!\w)", title):

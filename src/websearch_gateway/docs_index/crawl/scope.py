@@ -58,10 +58,20 @@ _FOLLOWED = re.compile(
     r"|apidocs-help)\.html$|/_sidebar\.md$",
     re.IGNORECASE,
 )
-# The indexes of doxygen have names that other sites give to pages, so their titles must be those of doxygen too.
-_DOXYGEN = re.compile(r"/(?:classes|hierarchy|(?:functions|globals|namespacemembers)(?:_\w{1,9})?)\.html$")
-_DOXYGEN_TITLE = re.compile(
-    r"\b(?:Class|Data Structure) (?:Index|Hierarchy)|(?:Class|File|Namespace) Members|Data Fields|: Globals|^Globals$"
+# Lists of names that generators write. Other sites give such addresses to pages, so the titles must be theirs too.
+_LISTS = tuple(
+    (re.compile(path), re.compile(title))
+    for path, title in (
+        (
+            r"/(?:classes|hierarchy|(?:functions|globals|namespacemembers)(?:_\w{1,9})?)\.html$",
+            r"\b(?:Class|Data Structure) (?:Index|Hierarchy)|(?:Class|File|Namespace) Members|Data Fields|: Globals"
+            r"|^Globals$",
+        ),
+        (r"-members\.html$", r"\bMember List$|^List of All Members for "),  # doxygen, qdoc
+        (r"/(?:class-use/[^/]+|package-use)\.html$", r"^Uses of "),  # javadoc
+        (r"/(?:index-\d+|serialized-form)\.html$", r"^\S+-Index\b|^Serialized Form\b"),  # javadoc
+        (r"/doc-index[^/]*\.html$", r"\(Index(?: - [^()]+)?\)$"),  # haddock
+    )
 )
 # Codes that are not common English words: `/it/` and `/no/` are ambiguous.
 _LANGUAGE = re.compile(
@@ -239,7 +249,7 @@ def sorted_out(urls: Iterable[tuple[str, str]], most: int = MOST_LEFT_OUT) -> tu
 def is_only_followed(url: str, title: str = "") -> bool:
     """Whether a page has links worth following and nothing to index: a general index, a search form, source code."""
     path = urlsplit(url).path
-    return bool(_FOLLOWED.search(path) or (_DOXYGEN.search(path) and _DOXYGEN_TITLE.search(title)))
+    return bool(_FOLLOWED.search(path)) or any(one.search(path) and named.search(title) for one, named in _LISTS)
 
 
 _VERSION = re.compile(

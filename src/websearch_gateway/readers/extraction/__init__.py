@@ -204,9 +204,10 @@ _FOLLOWS = 0.05  # a table after kept text is kept if one of its blocks is more 
 _WHOLE = frozenset(("ul", "ol", "dl", "table", "tr"))
 _MARKED = (
     "//*[self::main or @role = 'main' or @id = 'main-content' or @id = 'page-content' or @id = 'apicontent'"
+    " or @id = 'interface'"
     " or self::div[@class = 'contents' or @class = 'col-content']]"
 )
-"""The elements that hold the main text by their markup; the last two are Doxygen's and TypeDoc's."""
+"""The elements that hold the main text by their markup; the last three are haddock's, Doxygen's and TypeDoc's."""
 _ASIDE = [blocks.TAG_NUMBER[tag] for tag in ("nav", "aside", "footer")]
 _AROUND_POSTS = frozenset((page.AROUND_A_POST, "ItemDiscussion", "Comment", "Discussion"))
 _POSTS = (

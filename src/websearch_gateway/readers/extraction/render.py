@@ -183,6 +183,8 @@ class _Writer:
             return text
         if element.tag == "a" and (inner in _PERMALINKS or inner.startswith("Section titled ")):
             return ""
+        if inner == "Source" and element.tag == "a" and "src/" in element.get("href", ""):  # haddock, rustdoc
+            return ""
         before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
         if element.tag == "a":
             is_own = element.getparent().tag in _HEADINGS and element.get("href", "").startswith("#")
@@ -211,9 +213,14 @@ class _Writer:
             return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
         if tag == "dt":
             plain = ("\n" not in block and not block.startswith(("#", "-", "|", ">", "`", "*")) for block in blocks)
-            blocks = [f"**{block}**" if is_plain else block for block, is_plain in zip(blocks, plain, strict=True)]
+            blocks = [
+                f"**{block if '`' in block else block.replace('**', '')}**" if is_plain else block
+                for block, is_plain in zip(blocks, plain, strict=True)
+            ]
             return [marked(blocks[0], frame.element), *blocks[1:]]
         if tag == "div" and (identifier := _permalink_after(frame.element)):
+            return [_with_mark(blocks[0], identifier), *blocks[1:]]
+        if tag == "p" and (identifier := _defined_in(frame.element)):
             return [_with_mark(blocks[0], identifier), *blocks[1:]]
         return blocks
 
@@ -419,6 +426,15 @@ def _permalink_after(element: Any) -> str:
         return ""
     mark, identifier = link.get("href", "")[:1], link.get("href", "")[1:]
     return identifier if mark == "#" and _USABLE.fullmatch(identifier) else ""
+
+
+def _defined_in(paragraph: Any) -> str:
+    """The id of the name that a signature defines, as haddock writes it: `<p><a id="v:fold">fold</a> :: ...`."""
+    for link in islice(paragraph.iterchildren("a"), _NEAR):
+        identifier, name = link.get("id") or "", link.text
+        if name and identifier.endswith(name) and _USABLE.fullmatch(identifier):
+            return identifier
+    return ""
 
 
 def without_marks(markdown: str) -> tuple[str, Anchors]:
