@@ -304,12 +304,13 @@ class DocsLibrary:
         return found[0]
 
     async def searchable(self) -> list[SiteVersion]:
-        """The versions that have pages and may be shown, including those being crawled."""
-        return [version for version in await self.store.versions() if version.page_count and self.is_open(version.home)]
+        """The versions that have pages and may be shown, including those being crawled; see `with_pages`."""
+        return [version for version in await self.store.with_pages() if self.is_open(version.home)]
 
     async def completed(self) -> list[SiteVersion]:
         """The versions that were fully crawled at least once; an update leaves them completed."""
-        return [version for version in await self.searchable() if version.indexed_at is not None]
+        versions = [version for version in await self.store.versions() if version.indexed_at is not None]
+        return [version for version in versions if version.page_count and self.is_open(version.home)]
 
     async def close(self) -> None:
         """End crawls in the background, and release files, sockets and threads. Idempotent."""

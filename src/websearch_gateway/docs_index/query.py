@@ -7,6 +7,7 @@ import string
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from math import log
 from urllib.parse import unquote
@@ -14,7 +15,7 @@ from urllib.parse import unquote
 from websearch_gateway.docs_index.models import PageFacts, ScoredChunk, SiteVersion, SymbolMatch
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.passages import fuse
-from websearch_gateway.text.tokens import STOP_WORDS, fold, query_terms, split_cjk, stems, tokens_of_each, words
+from websearch_gateway.text.tokens import STOP_WORDS, fold, query_terms, split_cjk, stems, tokens, words
 
 MOST_WORDS = 32
 """The most words of a query to search for; more only slow the search."""
@@ -147,11 +148,13 @@ def counted(
     may_be_wrong = words_of(text)
     counts = dict(count(list(dict.fromkeys((*asked, *may_be_wrong)))))
     instead = {}
-    for word in [word for word in may_be_wrong if word not in counts][:MOST_UNKNOWN]:
+    unknown = [word for word in may_be_wrong if word not in counts][:MOST_UNKNOWN]
+    for word in unknown:
         near, start = spellings_near(word), word[:3]
         # Most mistakes come later in a word, and words that begin alike are looked up faster.
         known = count([one for one in near if one.startswith(start)])
-        known = known or count([one for one in near if not one.startswith(start)])
+        if not known and len(unknown) < MOST_UNKNOWN:
+            known = count([one for one in near if not one.startswith(start)])
         if known:
             instead[word] = max(known, key=lambda one: (one[0] == word[0], known[one]))
             counts |= known
@@ -239,7 +242,7 @@ def is_navigation(section: str) -> bool:
 
 
 def _letters(text: str) -> int:
-    return sum(map(str.isalnum, text))
+    return sum(map(len, _NAME.findall(text)))
 
 
 RRF_K = 5
@@ -342,7 +345,7 @@ def rank_pages(
 
 def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
     """How many times as much each page scores for its title and its folder."""
-    titles = dict(zip(facts, map(set, tokens_of_each(page.title for page in facts.values())), strict=True))
+    titles = {id_: tokens_in(page.title) for id_, page in facts.items()}
     held = Counter(chain.from_iterable(titles.values()))
     weights = {term: log((len(facts) + 1) / (held[term] + 0.5)) for term in query_terms(query.text)}
     total = sum(weights.values()) or 1
@@ -352,7 +355,7 @@ def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
     }
     sites = {name: asked.intersection(_words_of_site(name)) for name in {page.site for page in facts.values()}}
     named = asked.intersection(folders.values())
-    subject = weights.keys() - set(chain.from_iterable(tokens_of_each(named)))
+    subject = weights.keys() - set(chain.from_iterable(map(tokens_in, named)))
     guided = not query.symbols and bool(_QUESTION.search(query.text))
 
     def gain(page_id: int, page: PageFacts) -> float:
@@ -365,6 +368,12 @@ def _gains(query: Query, facts: Mapping[int, PageFacts]) -> Mapping[int, float]:
         )
 
     return {page_id: gain(page_id, page) for page_id, page in facts.items()}
+
+
+@lru_cache(maxsize=4_096)
+def tokens_in(text: str) -> frozenset[str]:
+    """The distinct tokens of a title or a path; the same ones are asked for in every search."""
+    return frozenset(tokens(text))
 
 
 def _words_of_site(name: str) -> set[str]:

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from itertools import accumulate, chain, pairwise, takewhile
 from math import inf, log
 from operator import add
@@ -28,6 +27,7 @@ from websearch_gateway.docs_index.query import (
     parse,
     rank_pages,
     replaced,
+    tokens_in,
 )
 from websearch_gateway.docs_index.store.docs import SqlDocs
 from websearch_gateway.docs_index.store.pages import (
@@ -42,7 +42,7 @@ from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.chunk import window
 from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines, sentences_of
-from websearch_gateway.text.tokens import UNSPACED, estimate_tokens, query_terms, tokens, tokens_of_each
+from websearch_gateway.text.tokens import UNSPACED, estimate_tokens, query_terms, tokens_of_each
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.store.database import Database
@@ -183,6 +183,7 @@ class Ranker:
         best = [match.chunk_id if (match := best_definition(query, page)) else page.chunk_ids[0] for page in first]
         chunks = {chunk.id: chunk for chunk in load_chunks(db, best, with_text=False)}
         groups = self._grouped(zip(first, map(chunks.get, best), strict=True), by_id)
+        terms = query_terms(query.text)
         ordered: list[tuple[float, list[_Shown]]] = []
         last: list[list[_Shown]] = []
         for group in groups:
@@ -192,7 +193,7 @@ class Ranker:
             page, chunk, _ = group[0]
             fit = 0.0
             if len(ordered) < max(shown, MOST_REORDERED):  # reading a text costs more than finding it
-                chunk, start, fit = _section_to_show(db, query, page, chunk, by_id[page.version_id].name)
+                chunk, start, fit = _section_to_show(db, query, terms, page, chunk, by_id[page.version_id].name)
                 group[0] = (page, chunk, start)
             if is_navigation(group[0][1].content):
                 last.append(group)
@@ -270,7 +271,7 @@ _Shown = tuple[RankedPage, Chunk, int | None]
 
 
 def _section_to_show(
-    db: Database, query: Query, page: RankedPage, best: Chunk, site: str
+    db: Database, query: Query, every: Sequence[str], page: RankedPage, best: Chunk, site: str
 ) -> tuple[Chunk, int | None, float]:
     """The section that answers the query best: its chunk, where in it to begin, and how well it does. Words of the
     site's name and of the page's folders do not count.
@@ -279,8 +280,7 @@ def _section_to_show(
     and those in which the sections around the best one begin, the section with the most words of the query in its
     heading and its text, rather one with code.
     """
-    told = set(tokens(f"{site} {best.path.rpartition('/')[0]}"))
-    every = query_terms(query.text)
+    told = tokens_in(f"{site} {best.path.rpartition('/')[0]}")
     terms = [term for term in every if term not in told] or every
     ids = list(dict.fromkeys((best.id, *page.chunk_ids)))
     if page.defined:
@@ -380,7 +380,7 @@ def _fit(db: Database, found: Sequence[_Candidate], query: Query, most: int) -> 
         for one, share in zip(told, shares, strict=False)
     ]
     rest = [*(_more(one.hit) for one in told[len(results) :]), *rest]
-    left = most - sum(_json_tokens(one.model_dump()) for one in results)
+    left = most - sum(map(add, overheads, (_json_tokens(one.content) for one in results)))
     costs = accumulate(_json_tokens(one.model_dump()) for one in rest)
     return results, rest[: sum(cost <= left for cost in costs)]
 
@@ -659,19 +659,16 @@ def _best(
 
 
 def _places(text: str, stems: Iterable[str]) -> list[tuple[int, str]]:
-    """Where words begin with these stems, and the stem. In scripts without spaces a stem may stand inside a word."""
+    """Where words begin with these stems, and the longest such stem. In a script without spaces, also inside words."""
     lowered = text.lower()
-    # A lookbehind in the pattern would keep the search from skipping to the first letters: three times slower.
-    return [
-        (at, match[0])
-        for match in _any_of(frozenset(stems)).finditer(lowered)
-        if not (at := match.start()) or not match[0].isascii() or not lowered[at - 1].isalnum()
-    ]
-
-
-@lru_cache(maxsize=64)
-def _any_of(stems: frozenset[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, sorted(stems, key=len, reverse=True))) or r"(?!)")
+    found: dict[int, str] = {}
+    for stem in sorted(stems, key=len):
+        at = lowered.find(stem)
+        while at >= 0:
+            if not at or not stem.isascii() or not lowered[at - 1].isalnum():
+                found[at] = stem
+            at = lowered.find(stem, at + len(stem))
+    return sorted(found.items())
 
 
 _STEM_END = re.compile(r"(?<=..)i$|(?<=....)e$")

@@ -34,7 +34,7 @@ from websearch_gateway.docs_index.models import (
     Symbol,
     TextQuery,
 )
-from websearch_gateway.docs_index.store import database, pages, postgres
+from websearch_gateway.docs_index.store import database, pages, postgres, sqlite
 from websearch_gateway.docs_index.store.database import MOST_SEARCHES
 from websearch_gateway.docs_index.store.docs import this_process
 
@@ -475,6 +475,14 @@ async def test_words_are_counted_in_every_form(docs):
     assert await count_words(docs, []) == {}
 
 
+async def test_words_are_counted_again_after_a_change(docs):
+    id_ = await version(docs)
+    for count in (1, 2):
+        await commit(docs, id_, page(f"{BASE}{count}.html", "A window."))
+        assert await count_words(docs, ["window"]) == {"window": count}
+        assert await count_words(docs, ["window"]) == {"window": count}
+
+
 async def test_many_spellings_are_counted_as_few_are(docs):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "Two windows and a window.", "A winding stair.", "Fenêtre, dör."))
@@ -567,6 +575,23 @@ async def test_a_search_for_any_phrase_looks_for_the_rare_ones_and_ranks_by_all(
         await commit(docs, id_, page(f"{BASE}{number}.html", text, title=f"Page {number}"))
     assert await found(docs, "common", "rare", versions=[id_], any=True) == ["rare common", "rare"]
     assert len(await found(docs, "common", "nowhere", versions=[id_], any=True)) == 4
+
+
+async def test_chunks_with_several_of_many_phrases_are_ranked_before_all_that_have_one(docs, monkeypatch):
+    monkeypatch.setattr(sqlite, "MOST_RANKED", 4)
+    monkeypatch.setattr(sqlite, "LEAST_RANKED", 2)
+    one, other = await version(docs), await version(docs, "other")
+    words = ["north", "east", "south"]
+    for id_ in (one, other):
+        texts = [f"{word} {number}" for word in words for number in range(5)]
+        texts += [f"north east {id_}", f"east south north {id_}"]
+        for number, text in enumerate(texts):
+            await commit(docs, id_, page(f"{BASE}{number}.html", text))
+    for versions in ([other], [one, other]):
+        best = await found(docs, *words, versions=versions, any=True)
+        assert best[: len(versions)] == [f"east south north {id_}" for id_ in versions]
+        assert best[len(versions) : 2 * len(versions)] == [f"north east {id_}" for id_ in versions]
+    assert await found(docs, *words, versions=[other + 1], any=True) == []
 
 
 async def test_requests_to_a_host_are_booked_one_after_the_other(docs, clock):

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from tests.docs_index.conftest import BASE, commit, page, vectors, version
-from tests.products import Noted
 from websearch_gateway.docs_index.store import pages
 from websearch_gateway.docs_index.store.database import pack_vectors
-from websearch_gateway.docs_index.store.sqlite import BLOCK_ROWS, SqliteDocs, VectorTable
+from websearch_gateway.docs_index.store.sqlite import LEAST_ROWS, SqliteDocs, VectorTable
 from websearch_gateway.errors import StateUnavailable
 
 
@@ -43,17 +42,16 @@ async def test_a_read_beside_the_first_write_finds_the_tables(tmp_path: Path) ->
 DIMENSIONS = 64
 
 
-def test_a_scan_multiplies_at_most_1024_rows_at_once_and_all_of_them() -> None:
-    """Larger products make OpenBLAS start threads, which take many times as long."""
-    count, rows = 2 * BLOCK_ROWS + 7, list[int]()
-    vectors = np.random.default_rng(1).normal(size=(count, DIMENSIONS)).astype(np.float32)
+def test_a_scan_finds_the_nearest_of_all_rows() -> None:
+    vectors = np.random.default_rng(1).normal(size=(3_000, DIMENSIONS)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     table = VectorTable(DIMENSIONS)
-    table.put(1, 1, np.arange(count), pack_vectors(vectors))
-    best, *_ = table.snapshot().nearest(Noted.of(vectors[count - 1], rows), [1], 5)
-    assert best.chunk_id == count - 1
-    assert max(rows) == BLOCK_ROWS == 1_024
-    assert sum(rows) == count
+    table.put(1, 1, np.arange(len(vectors)), pack_vectors(vectors))
+    for asked in vectors[::500] + vectors[1::500]:
+        near = {one.chunk_id: one.score for one in table.snapshot().nearest(asked, [1], 5)}
+        exact = vectors @ asked
+        assert list(near.values()) == pytest.approx(np.sort(exact)[:-6:-1], abs=0.02)
+        assert list(near.values()) == pytest.approx(exact[list(near)], abs=0.02)
 
 
 def test_a_snapshot_keeps_its_rows_while_the_table_grows() -> None:
@@ -61,6 +59,6 @@ def test_a_snapshot_keeps_its_rows_while_the_table_grows() -> None:
     north, east = (np.array([row], np.float32) for row in ((0, 1), (1, 0)))
     table.put(1, 1, np.array([10]), pack_vectors(north))
     before = table.snapshot()
-    table.put(2, 1, np.arange(20, 20 + 2 * BLOCK_ROWS), pack_vectors(np.repeat(east, 2 * BLOCK_ROWS, axis=0)))
+    table.put(2, 1, np.arange(20, 20 + 2 * LEAST_ROWS), pack_vectors(np.repeat(east, 2 * LEAST_ROWS, axis=0)))
     assert [one.chunk_id for one in before.nearest(north, [1], 5)] == [10]
     assert len(table.snapshot().nearest(east, [1], 5)) == 5

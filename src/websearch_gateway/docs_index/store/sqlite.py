@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from websearch_gateway.docs_index.store.database import (
     DEATHS,
     LEFT_OUT,
     MOST_COUNTED,
+    MOST_MATCHED,
     RANKED,
     TABLES,
     TOO_NEW,
@@ -30,6 +32,7 @@ from websearch_gateway.docs_index.store.database import (
     fts5_stems,
     marks,
     match_phrases,
+    pack_vectors,
     rarest,
     unpack_vectors,
 )
@@ -206,6 +209,8 @@ class _Connection:
         self._begin = begin
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._connection: sqlite3.Connection | None = None
+        self._counts: dict[str, int] = {}
+        self._data_version = -1
         self._stoppable = stoppable
         self._stopped = False
         self._closed = False
@@ -236,9 +241,16 @@ class _Connection:
                     self._connection.set_progress_handler(lambda: self._stopped, STEPS_BETWEEN_LOOKS)
             with self._connection:  # commits, or rolls back
                 self._connection.execute(self._begin)
-                return action(SqliteDatabase(self._connection))
+                return action(SqliteDatabase(self._connection, self._kept_counts(self._connection)))
         except (sqlite3.Error, OSError) as error:
             raise self._file.unavailable(error) from error
+
+    def _kept_counts(self, connection: sqlite3.Connection) -> dict[str, int]:
+        """See `SqliteDatabase`: none after a change of the file by another connection, or on one that changes it."""
+        ((data_version,),) = connection.execute("PRAGMA data_version")
+        if not self._stoppable or data_version != self._data_version or len(self._counts) > MOST_KEPT:
+            self._data_version, self._counts = data_version, {}
+        return self._counts
 
     async def close(self) -> None:
         if not self._closed:
@@ -251,6 +263,13 @@ class _Connection:
             self._connection.close()
 
 
+MOST_RANKED, LEAST_RANKED = 600, 200
+"""A search for any of several phrases ranks fewer than so many chunks, those with the most of the phrases, unless more
+have equally many: to rank one takes as long as to find ten."""
+COMMON = 0.25
+"""A phrase in more than this share of the chunks weighs next to nothing."""
+MOST_KEPT = 10_000
+"""The most phrases whose counts a connection keeps."""
 FEW_WORDS, LEAST_ALIKE, ALIKE_LETTERS = 50, 8, 3
 """More words than a query has are spellings of one. So many that begin with the same letters are looked up together,
 ten times faster than one by one."""
@@ -261,10 +280,15 @@ _RANK = f"bm25(chunks_fts, {', '.join(map(str, WEIGHTS))})"
 
 
 class SqliteDatabase(Database):
-    """See `Database`. One transaction writes at a time; `VectorTable` follows the table of vectors."""
+    """See `Database`. One transaction writes at a time; `VectorTable` follows the table of vectors.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    Args:
+        counts: in how many chunks each phrase is, as far as earlier transactions have counted; it is added to.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, counts: dict[str, int] | None = None) -> None:
         self.connection = connection
+        self._counts = {} if counts is None else counts
 
     def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Rows:
         """See `Database`."""
@@ -297,12 +321,20 @@ class SqliteDatabase(Database):
                 counts |= {word: min(docs[stems[word]], most) for word in group if stems[word] in docs}
                 for word in group:
                     del rest[word]
-        quoted = [f'"{word}"' for word in rest]
-        found = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
-        if len(rest) > FEW_WORDS and not self.execute(found, (" OR ".join(quoted), 1)).fetchone()[0]:
+        found = "SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT 1"
+        if len(rest) > FEW_WORDS and not self.execute(found, (" OR ".join(map('"{}"'.format, rest)),)).fetchone():
             return counts
-        single = zip(rest, (self.execute(found, (one, most)).fetchone()[0] for one in quoted), strict=True)
+        single = ((word, min(self._count(f'"{word}"'), most)) for word in rest)
         return counts | {word: count for word, count in single if count}
+
+    def _count(self, phrase: str) -> int:
+        """How many chunks hold a phrase in FTS5's syntax, not counted further than `search_text` has to know."""
+        phrase = phrase.lower()
+        if phrase not in self._counts:
+            most = max(MOST_MATCHED, int(COMMON * pages.most_chunks(self))) + 1
+            found = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
+            self._counts[phrase] = self.execute(found, (phrase, most)).fetchone()[0]
+        return self._counts[phrase]
 
     def _docs(self, stems: Sequence[str]) -> dict[str, int]:
         """How many chunks hold each of some stems that begin alike, by one look through that part of the index."""
@@ -315,27 +347,49 @@ class SqliteDatabase(Database):
         phrases = match_phrases(query)
         if not phrases or not versions:
             return []
-        expression = self._any_of(phrases) if query.any else " AND ".join(phrases)
         # Looking up the version of each match costs more than the search, so a search of all versions skips it.
-        everywhere = {row[0] for row in self.execute("SELECT id FROM versions")} <= set(versions)
-        where = f"AND (SELECT version_id FROM chunks WHERE id = chunks_fts.rowid) IN ({marks(versions)})"
+        with_pages = "SELECT id FROM versions WHERE EXISTS (SELECT 1 FROM pages WHERE version_id = versions.id)"
+        everywhere = {row[0] for row in self.execute(with_pages)} <= set(versions)
+        of_versions = f"AND (SELECT version_id FROM chunks WHERE id = chunks_fts.rowid) IN ({marks(versions)})"
+        values: list[Any]
+        where, values = ("", []) if everywhere else (of_versions, list(versions))
+        expression = " AND ".join(phrases)
+        if query.any:
+            counts = {phrase: count for phrase in phrases if (count := self._count(phrase))}
+            rare = {phrase: counts[phrase] for phrase in rarest(counts)}
+            common = pages.most_chunks(self) * COMMON
+            also = [phrase for phrase, count in counts.items() if phrase not in rare and count <= common]
+            expression = any_rare = " OR ".join(rare)
+            if also:
+                expression = f"({any_rare}) AND ({any_rare} OR {' OR '.join(also)})"
+            if best := self._best(rare, where, values):
+                where, values = "AND +rowid IN (SELECT value FROM json_each(?))", [json.dumps(best)]
         rows = self.execute(
             f"""
             SELECT chunks.id, page_id, version_id, -score FROM (
                 SELECT rowid AS id, {_RANK} AS score FROM chunks_fts
-                WHERE chunks_fts MATCH ? {"" if everywhere else where} ORDER BY score LIMIT ?
+                WHERE chunks_fts MATCH ? {where} ORDER BY score LIMIT ?
             ) AS found JOIN chunks ON chunks.id = found.id ORDER BY score, chunks.id
             """,
-            (expression, *([] if everywhere else versions), limit),
+            (expression, *values, limit),
         )
         return [ScoredChunk(*row) for row in rows]
 
-    def _any_of(self, phrases: Sequence[str]) -> str:
-        """An expression that finds chunks by their rare phrases, and ranks them by all."""
-        counted = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?"
-        rare = rarest({one: self.execute(counted, (one,)).fetchone()[0] for one in phrases})
-        every = " OR ".join(phrases)
-        return every if len(rare) in (0, len(phrases)) else f"({' OR '.join(rare)}) AND ({every})"
+    def _best(self, counts: Mapping[str, int], where: str, values: Sequence[Any]) -> list[int]:
+        """The chunks with most of some phrases, of which the rarer count more; none if all may be among the best."""
+        import numpy as np
+
+        if sum(counts.values()) <= MOST_RANKED or sum(counts.values()) - max(counts.values()) < LEAST_RANKED:
+            return []
+        found = f"SELECT json_group_array(rowid) FROM chunks_fts WHERE chunks_fts MATCH ? {where}"
+        found_ids = (json.loads(self.execute(found, (phrase, *values)).fetchone()[0]) for phrase in counts)
+        ids = [np.array(some, np.int64) for some in found_ids]
+        chunks, places = np.unique(np.concatenate(ids), return_inverse=True)
+        weights = np.log(1 + pages.most_chunks(self) / np.array(list(counts.values())))
+        held = np.bincount(places, np.repeat(weights, list(map(len, ids))))
+        least = np.sort(held)[-MOST_RANKED - 1] if len(held) > MOST_RANKED else 0.0
+        better = chunks[held > least + 1e-9]  # equal sums may differ a little
+        return better.tolist() if len(better) >= LEAST_RANKED else []
 
 
 class MemoryVectors(NearIndex):
@@ -372,8 +426,8 @@ class MemoryVectors(NearIndex):
         return table
 
 
-BLOCK_ROWS = 1_024
-"""Rows multiplied at once: on larger blocks OpenBLAS starts threads that cost more than they save."""
+LEAST_ROWS = 1_024
+"""Room for so many is made at first."""
 _DEAD = -1
 
 
@@ -388,22 +442,19 @@ class Snapshot(NamedTuple):
     def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """The chunks of these versions with the highest cosine, best first."""
         import numpy as np
+        import simsimd  # compares bytes; numpy would first make them four times as long
 
         rows = len(self.scales)
         if not rows:
             return []
-        scores = np.empty(rows, np.float32)
-        query = vector.reshape(-1)
-        for start in range(0, rows, BLOCK_ROWS):
-            place = slice(start, min(start + BLOCK_ROWS, rows))
-            scores[place] = self.numbers[place].astype(np.float32) @ query
-        scores *= self.scales
-        scores[~np.isin(self.owners[:, 2], np.array(versions, np.int64))] = -np.inf
+        ((scale,), asked) = unpack_vectors(pack_vectors(vector.reshape(1, -1)), vector.size)
+        scores = np.asarray(simsimd.cdist(asked, self.numbers, "inner"))[0] * self.scales * scale
+        scores[~np.isin(self.owners[2], np.array(versions, np.int64))] = -np.inf
         best = np.argpartition(-scores, min(limit, rows) - 1)[:limit]
         best = best[np.argsort(-scores[best], kind="stable")]
         return [
             ScoredChunk(int(chunk), int(page), int(version), float(score))
-            for (chunk, page, version), score in zip(self.owners[best], scores[best], strict=True)
+            for chunk, page, version, score in zip(*self.owners[:, best], scores[best], strict=True)
             if score > 0
         ]
 
@@ -419,7 +470,7 @@ class VectorTable:
         self._rows = 0
         self._numbers: NDArray[np.int8] = np.empty((0, dimensions), np.int8)
         self._scales: NDArray[np.float32] = np.empty(0, np.float32)
-        self._owners: NDArray[np.int64] = np.empty((0, 3), np.int64)  # chunk, page, version
+        self._owners: NDArray[np.int64] = np.empty((3, 0), np.int64)  # chunks, pages, versions
 
     def put(self, page_id: int, version_id: int, chunk_ids: NDArray[np.int64], data: bytes) -> None:
         """Add the packed vectors of a page, in place of its old ones."""
@@ -427,19 +478,19 @@ class VectorTable:
 
         scales, numbers = unpack_vectors(data, self.dimensions)
         if page_id in self.pages:
-            self._owners[: self._rows][self._owners[: self._rows, 1] == page_id, 2] = _DEAD
+            self._owners[2, : self._rows][self._owners[1, : self._rows] == page_id] = _DEAD
         self.pages.add(page_id)
         rows, capacity = self._rows + len(scales), len(self._scales)
         if rows > capacity:
-            more = max(rows, capacity + capacity // 2, BLOCK_ROWS) - capacity
+            more = max(rows, capacity + capacity // 2, LEAST_ROWS) - capacity
             self._numbers = np.concatenate([self._numbers, np.empty((more, self.dimensions), np.int8)])
             self._scales = np.concatenate([self._scales, np.empty(more, np.float32)])
-            self._owners = np.concatenate([self._owners, np.empty((more, 3), np.int64)])
+            self._owners = np.concatenate([self._owners, np.empty((3, more), np.int64)], axis=1)
         place = slice(self._rows, self._rows + len(scales))
         self._numbers[place], self._scales[place] = numbers, scales
-        self._owners[place, 0], self._owners[place, 1], self._owners[place, 2] = chunk_ids, page_id, version_id
+        self._owners[0, place], self._owners[1, place], self._owners[2, place] = chunk_ids, page_id, version_id
         self._rows += len(scales)
 
     def snapshot(self) -> Snapshot:
         """The rows as they are now, without a copy; another thread may read them while the table changes."""
-        return Snapshot(self._numbers[: self._rows], self._scales[: self._rows], self._owners[: self._rows])
+        return Snapshot(self._numbers[: self._rows], self._scales[: self._rows], self._owners[:, : self._rows])
