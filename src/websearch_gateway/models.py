@@ -440,6 +440,7 @@ class HttpRequest:
 class Capabilities:
     """The features of a raw search vendor, the hits of a full page, and the price of one call (USD).
 
+    `max_results` is the most hits of a search, on all its pages; 100 if that is more, since no call asks for more.
     `price_source` is the source and date of the price. `requests_per_second` is the vendor's limit per key; None if
     unknown. `ends` is the day on which the API shuts down. `caveat` is a warning for all its results. The vendor sends
     a reply without results with one of the `empty_statuses`; `parse` reads it, unless `refusal` gives an error.
@@ -449,6 +450,7 @@ class Capabilities:
     page_size: int = 10
     freshness: bool = False
     region: bool = False
+    language: bool = False
     safe_search: bool = False
     paging: bool = False
     news: bool = False
@@ -475,14 +477,19 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class AppliedFilters:
-    """How the requested freshness, region and domains were actually applied (None: not at all).
+    """How the requested filters were actually applied (None: not at all).
 
-    Domains are `upstream` if the vendor filtered by them, `local` if we dropped results from other domains.
+    Domains are `upstream` if the vendor filtered by them, `local` if we dropped results from other domains. `news`: the
+    search was one for news. `max_results` is the most hits that the vendor gives for a query; None: it has no limit.
     """
 
     freshness: str | None = None
     region: str | None = None
     domains: Literal["upstream", "local"] | None = None
+    language: str | None = None
+    safe_search: SafeSearch | None = None
+    news: bool = False
+    max_results: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

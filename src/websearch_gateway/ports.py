@@ -123,7 +123,7 @@ class Provider:
         return quota_spent(self.spent[status]) if status in self.spent else None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """How `request` actually applies freshness, region and domains."""
+        """How `request` actually applies the filters of the query."""
         return AppliedFilters()
 
 

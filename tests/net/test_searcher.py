@@ -264,7 +264,7 @@ async def test_hits_are_cut_to_the_requested_number_and_the_applied_filters_are_
     query = SearchQuery("x", max_results=2, freshness_hours=20, region="GB")
     results = await serper_searcher(vendor).ask(Call.of(query, soon()))
     assert [hit.url for hit in results.hits] == ["https://a.example/a", "https://a.example/b"]
-    assert results.applied == AppliedFilters("day", "GB")
+    assert results.applied == AppliedFilters("day", "GB", max_results=100)
     assert len(vendor.requests) == 1
 
 

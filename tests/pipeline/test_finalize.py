@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -127,12 +128,21 @@ def test_the_number_of_sources_is_bounded() -> None:
 
 def test_an_answer_that_found_nothing_says_which_filters_there_were_and_what_to_try() -> None:
     query = SearchQuery("q", freshness_hours=24, include_domains=("example.org",))
-    assert settled("I found nothing.", query=query).warnings == (
+    answer = Answer("I found nothing.", (), "gpt-web-search", applied=AppliedFilters("prompt"))
+    assert finalize(query, answer, responded_at=NOON).warnings == (
         "The answer names no source.",
         "Nothing was found with these filters: the last 1 day; only example.org. Try a larger `freshnessHours` "
         "or none, other `includeDomains`, or other words.",
     )
-    assert len(settled("I know it.", query=query, sources=(Source(TOWER),)).warnings) == 1
+    named = replace(answer, text="I know it.", sources=(Source(TOWER),))
+    assert len(finalize(query, named, responded_at=NOON).warnings) == 1
+
+
+def test_a_filter_that_was_not_applied_is_a_warning_of_the_answer() -> None:
+    query = SearchQuery("q", freshness_hours=24, region="GB")
+    answer = Answer("It is sunny.", (), "gpt-web-search", applied=AppliedFilters("prompt"))
+    first, *_ = finalize(query, answer, responded_at=NOON).warnings
+    assert first == "gpt-web-search has no filter by region GB: results may be for others."
 
 
 def test_an_answer_without_any_source_says_so() -> None:

@@ -9,8 +9,11 @@ from dataclasses import replace
 import pytest
 
 from websearch_gateway.errors import Exhausted, SearchRateLimitError, SearchTimeoutError, SearchValidationError
-from websearch_gateway.models import Caller, ContentRequest, RawSearchRequest, WebSearchRequest
+from websearch_gateway.models import Caller, ContentRequest, RawSearchRequest, SearchQuery, WebSearchRequest
 from websearch_gateway.pipeline import web_search
+from websearch_gateway.providers import PROVIDERS
+from websearch_gateway.sandbox import engines
+from websearch_gateway.settings import load_settings
 
 ESPRESSO = WebSearchRequest("descale an espresso machine")
 EVERYTHING = WebSearchRequest("the water and the time", num_results=20)
@@ -147,6 +150,42 @@ async def test_filters_that_a_provider_cannot_apply_get_a_warning(gateway):
     assert any("no search for news" in warning for warning in google.warnings)
     assert serper.results
     assert serper.warnings == ()
+
+
+@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda entry: entry.name)
+async def test_no_provider_drops_a_filter_or_cuts_the_results_in_silence_not_even_from_the_cache(
+    gateway, sandbox, provider
+):
+    asked = WebSearchRequest(
+        "the water and the time",
+        num_results=50,
+        providers=(provider.name,),
+        freshness="year",
+        language="en",
+        region="AQ",
+        safe_search="strict",
+        topic="news",
+        read_pages=False,
+    )
+    keys = {name.lower(): value for name, value in engines(sandbox.url)["perplexity"].items()}
+    async with gateway(search_providers=provider.name, **keys) as opened:
+        fresh, cached = await opened.web_search(asked), await opened.web_search(asked)
+        raw = await opened.raw_search(RawSearchRequest((asked.query,), 50, "AQ", "en", "strict"))
+    assert (fresh.cache, cached.cache, len(cached.results) > 0) == ("miss", "exact", True)
+    built = provider.build(load_settings(**sandbox.flags(), **keys))
+    applied = built.applied(SearchQuery("x", 50, 8760, "AQ", language="en", safe_search="strict", topic="news"))
+    silent = {
+        "freshness": applied.freshness is None,
+        "region AQ": applied.region is None,
+        "language en": applied.language is None,
+        "safeSearch strict": applied.safe_search is None,
+        "search for news": not applied.news,
+        "at most": built.capabilities.max_results < 50,
+    }
+    for response in (fresh, cached):
+        assert {part: any(part in warning for warning in response.warnings) for part in silent} == silent
+    silent |= {"freshness": False, "search for news": False}  # a raw search has neither
+    assert {part: any(part in warning for warning in raw.warnings) for part in silent} == silent
 
 
 async def test_a_provider_that_failed_before_the_answer_gets_a_warning(gateway, sandbox):

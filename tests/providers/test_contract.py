@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.models import HttpRequest, SearchQuery
+from websearch_gateway.pipeline.web_search import MOST_HITS
 from websearch_gateway.ports import Provider
 from websearch_gateway.providers import PROVIDERS, Entry
 from websearch_gateway.settings import Settings
@@ -158,6 +159,26 @@ def test_the_region_is_sent_exactly_when_it_is_applied(provider: Provider) -> No
     assert applied_at_all == provider.capabilities.region
 
 
+def test_the_language_is_sent_exactly_when_it_is_applied(provider: Provider) -> None:
+    for language in ("de", "he", "nb", "zh", "zu"):
+        query = replace(QUERY, language=language)
+        applied = provider.applied(query).language
+        assert applied in (None, language)
+        assert (provider.request(query) != provider.request(QUERY)) == (applied is not None)
+    german, french = (replace(QUERY, language=language, region="CH") for language in ("de", "fr"))
+    assert (provider.applied(german).language == "de") == provider.capabilities.language
+    assert (provider.request(german) != provider.request(french)) == provider.capabilities.language
+
+
+def test_what_is_not_sent_is_not_reported_as_applied(provider: Provider) -> None:
+    can = provider.capabilities
+    applied = provider.applied(replace(QUERY, safe_search="strict", topic="news", max_results=50))
+    assert applied.safe_search == ("strict" if can.safe_search else None)
+    assert applied.news == can.news
+    assert applied.max_results == can.max_results
+    assert 1 <= can.max_results <= MOST_HITS
+
+
 def test_safe_search_and_news_are_sent_exactly_when_the_provider_has_them(provider: Provider) -> None:
     plain = provider.request(QUERY)
     assert (provider.request(replace(QUERY, safe_search="off")) != plain) == provider.capabilities.safe_search
@@ -188,9 +209,10 @@ def test_the_documentation_has_a_true_row(entry: Entry, provider: Provider) -> N
     assert name == entry.name
     assert re.findall(r"`(\w+)`", needs) == [need.upper() for need in entry.needs]
     assert base_url.strip("`").lower() in Settings.model_fields
-    claims = [ability.startswith("yes") for ability in abilities]
-    assert claims == [can.freshness, can.region, can.safe_search, can.paging, can.news]
-    assert float(price) == can.cost_per_call_usd
+    *claimed, most = abilities
+    claims = [ability.startswith("yes") for ability in claimed]
+    assert claims == [can.freshness, can.region, can.language, can.safe_search, can.paging, can.news]
+    assert (int(most), float(price)) == (can.max_results, can.cost_per_call_usd)
 
 
 def test_a_price_names_its_source_and_date(provider: Provider) -> None:

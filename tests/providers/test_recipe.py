@@ -47,7 +47,7 @@ def add_vendor(copy: Path) -> None:
     table.write_text(table.read_text().replace("    # Free, if you run it.\n", row))
     replies = package / "sandbox" / "replies"
     shutil.copy(replies / "synthetic.json", replies / "heronsearch.json")
-    cells = "heronsearch | `HERONSEARCH_API_KEY` | `HERONSEARCH_BASE_URL` | no | no | no | no | no | 0.002"
+    cells = "heronsearch | `HERONSEARCH_API_KEY` | `HERONSEARCH_BASE_URL` | no | no | no | no | no | no | 10 | 0.002"
     insert(copy / "docs" / "adding-a-provider.md", "| searxng | `SEARXNG", f"| {cells} |\n")
 
 

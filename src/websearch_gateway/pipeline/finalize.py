@@ -101,7 +101,7 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime, cost
         filters=filters_of(query, answer.applied),
         cost_usd=round(cost_usd, 6),
         search_suggestions=answer.search_suggestions,
-        warnings=tuple(dict.fromkeys((*answer.warnings, *warnings))),
+        warnings=tuple(dict.fromkeys((*answer.warnings, *unmet(query, answer.applied, answer.provider), *warnings))),
     )
 
 
@@ -112,6 +112,25 @@ def filters_of(query: SearchQuery, applied: AppliedFilters) -> Filters:
         region=FilterState(requested=query.region, applied=applied.region),
         domains=applied.domains,
     )
+
+
+def unmet(query: SearchQuery, applied: AppliedFilters, provider: str, wanted: int = 0) -> list[str]:
+    """A warning for each filter that the provider could not apply, and if it gives less than the `wanted` results."""
+    told = {
+        "has no filter by freshness: results may be older": applied.freshness is None and query.freshness_hours,
+        f"has no filter by region {query.region}: results may be for others": applied.region is None and query.region,
+        f"has no filter by language {query.language}: results may be in others": (
+            applied.language is None and query.language
+        ),
+        f"has no filter by safeSearch {query.safe_search}: it does as it is set up": (
+            applied.safe_search is None and query.safe_search
+        ),
+        "has no search for news: these are results from the whole web": query.topic == "news" and not applied.news,
+        f"gives at most {applied.max_results} results for a query, on all pages together": (
+            applied.max_results is not None and applied.max_results < wanted
+        ),
+    }
+    return [f"{provider} {what}." for what, is_unmet in told.items() if is_unmet]
 
 
 def _clean(answer: Answer) -> tuple[str, list[Span]]:

@@ -47,7 +47,7 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.bodies import in_own_thread
-from websearch_gateway.pipeline.finalize import clean_items, filters_of
+from websearch_gateway.pipeline.finalize import clean_items, filters_of, unmet
 from websearch_gateway.pipeline.guard import Guard, invalid, one_deadline, question, whole_number
 from websearch_gateway.pipeline.search import Recall
 from websearch_gateway.ports import Searcher, Workers
@@ -163,7 +163,7 @@ class WebSearch:
             cost_usd=round(call.bill.usd, 6),
             warnings=(
                 *found.warnings,
-                *self._unmet(call.query, found),
+                *unmet(call.query, found.applied, found.provider, chosen.stop),
                 *empty,
                 *page_warnings(outcomes),
                 *snippet_warnings(hits, outcomes, results),
@@ -193,15 +193,6 @@ class WebSearch:
             return [replace(hit, content=None) for hit in hits], (warning,)
         cleaned = [replace(hit, content=texts.get(hit.url, (None, ()))[0]) for hit in hits]
         return cleaned, tuple(f"{url}: {warning}" for url, (_, warnings) in texts.items() for warning in warnings)
-
-    def _unmet(self, query: SearchQuery, found: SearchResults) -> list[str]:
-        """A warning for each parameter that the provider could not apply."""
-        warnings = []
-        if query.freshness_hours is not None and found.applied.freshness is None:
-            warnings.append(f"{found.provider} has no filter by freshness: results may be older.")
-        if query.topic == "news" and found.provider not in self.selection.news:
-            warnings.append(f"{found.provider} has no search for news: these are results from the whole web.")
-        return warnings
 
 
 PAGE_CHARS = 8_000
@@ -549,7 +540,7 @@ class RawSearch:
             provider=found.provider,
             result=result,
             cost_usd=round(call.bill.usd, 9),
-            warnings=(*warnings, *found.warnings),
+            warnings=(*warnings, *found.warnings, *unmet(query, found.applied, found.provider, query.max_results)),
         )
 
 

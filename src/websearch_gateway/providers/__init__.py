@@ -92,12 +92,24 @@ class SharedProvider(Provider):
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
         """See ports.Provider."""
-        freshness = bucket(query.freshness_hours) if self.capabilities.freshness else None
-        return AppliedFilters(freshness, self.region(query), "upstream" if self.sends_domains(query) else None)
+        can = self.capabilities
+        return AppliedFilters(
+            freshness=bucket(query.freshness_hours) if can.freshness else None,
+            region=self.region(query),
+            domains="upstream" if self.sends_domains(query) else None,
+            language=self.language(query),
+            safe_search=query.safe_search if can.safe_search else None,
+            news=can.news and query.topic == "news",
+            max_results=can.max_results,
+        )
 
     def region(self, query: SearchQuery) -> str | None:
         """The region that `page` sends: any, if the vendor has regions."""
         return query.region if self.capabilities.region else None
+
+    def language(self, query: SearchQuery) -> str | None:
+        """The language that `page` sends: any, if the vendor has languages."""
+        return query.language if self.capabilities.language else None
 
     def sends_domains(self, query: SearchQuery) -> bool:
         """Whether `page` sends all domains of the query that can be sent together."""

@@ -47,10 +47,11 @@ class Brave(SharedProvider):
     name: ClassVar[str] = "brave"
     # $5 for 1,000 requests.
     capabilities: ClassVar[Capabilities] = Capabilities(
-        max_results=200,
+        max_results=100,
         page_size=20,
         freshness=True,
         region=True,
+        language=True,
         safe_search=True,
         paging=True,
         news=True,
@@ -63,14 +64,14 @@ class Brave(SharedProvider):
     def page(self, query: SearchQuery, page: int) -> HttpRequest:
         """GET /res/v1/web/search, or /res/v1/news/search for that topic."""
         freshness = bucket(query.freshness_hours)
-        language = _OWN_CODES.get(query.language or "", query.language)
+        language = self.language(query)
         params = given(
             # Brave rejects more than 50 words as invalid, which would end the whole search.
             q=" ".join(with_sites(query).split()[:MOST_WORDS]),
             count=str(min(query.max_results, MOST_RESULTS[query.topic])),
             freshness=f"p{freshness[0]}" if freshness else None,
             country=self.region(query),
-            search_lang=language if language in LANGUAGES.split() else None,
+            search_lang=_OWN_CODES.get(language, language) if language else None,
             safesearch=query.safe_search,
             offset=str(page - 1) if page > 1 else None,
         )
@@ -117,6 +118,10 @@ class Brave(SharedProvider):
 
     def region(self, query: SearchQuery) -> str | None:
         return query.region if query.region in COUNTRIES.split() else None
+
+    def language(self, query: SearchQuery) -> str | None:
+        code = _OWN_CODES.get(query.language or "", query.language)
+        return query.language if code in LANGUAGES.split() else None
 
     def sends_domains(self, query: SearchQuery) -> bool:
         return with_sites(query) != query.text

@@ -38,7 +38,9 @@ class DuckDuckGo(SharedProvider):
     base_url: str = "https://html.duckduckgo.com"
 
     name: ClassVar[str] = "duckduckgo"
-    capabilities: ClassVar[Capabilities] = Capabilities(max_results=50, freshness=True, region=True, paging=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        max_results=100, freshness=True, region=True, language=True, paging=True
+    )
 
     def request(self, query: SearchQuery) -> HttpRequest:
         """POST /html/."""
@@ -66,6 +68,11 @@ class DuckDuckGo(SharedProvider):
 
     def region(self, query: SearchQuery) -> str | None:
         return query.region if _locale(query) != _ANYWHERE else None
+
+    def language(self, query: SearchQuery) -> str | None:
+        """The language only of a region in which it is spoken."""
+        spoken = query.language and _locale(query).endswith(f"-{query.language}")
+        return query.language if spoken else None
 
     def sends_domains(self, query: SearchQuery) -> bool:
         return _query_text(query) != query.text

@@ -24,7 +24,7 @@ class Searxng(SharedProvider):
     name: ClassVar[str] = "searxng"
     columns: ClassVar[Columns] = Columns(snippet="content", date="publishedDate")
     capabilities: ClassVar[Capabilities] = Capabilities(
-        max_results=50, freshness=True, region=True, safe_search=True, paging=True, news=True
+        max_results=100, freshness=True, region=True, language=True, safe_search=True, paging=True, news=True
     )
 
     def page(self, query: SearchQuery, page: int) -> HttpRequest:

@@ -31,6 +31,7 @@ class Serper(SharedProvider):
         max_results=100,
         freshness=True,
         region=True,
+        language=True,
         paging=True,
         news=True,
         cost_per_call_usd=0.001,

@@ -39,8 +39,9 @@ class Wikipedia(SharedProvider):
 
     name: ClassVar[str] = "wikipedia"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        max_results=500,
+        max_results=100,
         page_size=MOST_HITS,
+        language=True,
         paging=True,
         # Wikimedia asks clients to send one request at a time.
         requests_per_second=1.0,
@@ -78,6 +79,9 @@ class Wikipedia(SharedProvider):
         code = error.get("code") if isinstance(error, dict) else None
         shown = code if isinstance(code, str) and re.fullmatch(r"[\w-]{1,60}", code) else "unknown"
         return SearchProviderError(f"Wikipedia's search failed ({shown}).", retryable=shown == "maxlag")
+
+    def language(self, query: SearchQuery) -> str | None:
+        return query.language if "{lang}" in self.base_url else None
 
     def _from(self, query: SearchQuery, offset: int) -> HttpRequest:
         language = query.language or language_of(query.text)

@@ -140,6 +140,7 @@ class Jina(SharedProvider):
         max_results=100,
         page_size=JINA_PAGE_SIZE,
         region=True,
+        language=True,
         paging=True,
         news=True,
         cost_per_call_usd=0.005,
@@ -182,7 +183,7 @@ class Linkup(SharedProvider):
     name: ClassVar[str] = "linkup"
     columns: ClassVar[Columns] = Columns(title="name", snippet="", text="content")
     capabilities: ClassVar[Capabilities] = Capabilities(
-        max_results=50,
+        max_results=100,
         freshness=True,
         cost_per_call_usd=0.005,
         price_source="https://docs.linkup.so/pages/documentation/development/pricing, $5 for 1,000 standard searches, "
@@ -243,6 +244,7 @@ class PerplexitySearch(SharedProvider):
         max_results=PERPLEXITY_MOST_RESULTS,
         freshness=True,
         region=True,
+        language=True,
         cost_per_call_usd=0.005,
         price_source="https://docs.perplexity.ai/docs/getting-started/pricing, $5 for 1,000 requests, 2026-10",
         requests_per_second=50.0,
