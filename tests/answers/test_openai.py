@@ -148,12 +148,13 @@ async def test_an_answer_is_cited_priced_and_honest_about_its_filters(connect: C
     async def progress(words: str) -> None:
         told.append(words)
 
-    query = SearchQuery(QUESTION, max_results=4, freshness_hours=24, region="GB")
+    query = SearchQuery(QUESTION, max_results=4, freshness_hours=24, region="GB", language="en")
     call = Call.of(query, Deadline.after(60), progress)
     answer = await connect().ask(call)
     assert told == ["Searching the web with gpt-5-nano"]
     assert (answer.provider, answer.model, answer.warnings) == ("gpt-5-nano-web-search", "gpt-5-nano", ())
-    assert (answer.applied.freshness, answer.applied.region) == ("prompt", "GB")
+    assert (answer.applied.freshness, answer.applied.region, answer.applied.language) == ("prompt", "GB", "prompt")
+    assert finalize(query, answer, responded_at=NOW).warnings == ()
     assert answer.spans
     assert all(span.url in answer.text[span.start : span.end] for span in answer.spans)
     tokens = answer.usage.prompt * 0.05e-6 + answer.usage.response * 0.40e-6

@@ -241,6 +241,7 @@ class HttpEngine:
             usage=TokenUsage(billed.prompt, billed.response) if billed.is_reported else TokenUsage(),
             applied=AppliedFilters(
                 freshness="prompt" if query.freshness_hours else None,
+                language="prompt" if query.language else None,
                 region=query.region if self.api.takes_region else None,
                 domains=domains if query.include_domains or query.exclude_domains else None,
             ),
