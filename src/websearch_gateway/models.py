@@ -348,6 +348,10 @@ class Bill:
         self._expected = self._booked + usd if usd else 0.0
         self._add_up()
 
+    def settle(self) -> None:
+        """Book what is expected."""
+        self._booked, self._expected = self.own_usd, 0.0
+
     def note_request(self) -> None:
         """Count a request that is sent."""
         bill: Bill | None = self

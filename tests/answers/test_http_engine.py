@@ -29,6 +29,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Call, Deadline, SearchQuery
+from websearch_gateway.net.bodies import MAX_REPLY_BYTES
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.requests import Retry
 
@@ -267,6 +268,29 @@ async def test_a_failed_turn_still_costs_the_turns_before_it() -> None:
     with pytest.raises(SearchValidationError):
         await engine(api, lambda _: next(replies)).ask(call)
     assert call.bill.usd > 0.01
+
+
+@every_api
+async def test_a_reply_that_is_too_large_is_booked_at_the_usual_price(api: EngineApi, reply: dict[str, Any]) -> None:
+    asked, call = engine(api, lambda _: served(200, b" " * (MAX_REPLY_BYTES + 1))), asking()
+    with pytest.raises(SearchProviderError, match="larger than"):
+        await asked.ask(call)
+    assert call.bill.usd == pytest.approx(asked.likely_usd)
+
+
+@every_api
+async def test_a_reply_that_breaks_off_is_booked_beside_that_of_the_retry(
+    api: EngineApi, reply: dict[str, Any]
+) -> None:
+    class Broken(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b"{"
+            raise httpx2.ReadError("reset")
+
+    replies = [httpx2.Response(200, stream=Broken()), served(200, reply), served(200, reply)]
+    asked, call = engine(api, lambda _: replies.pop(0)), asking()
+    await asked.ask(call)
+    assert call.bill.usd == pytest.approx(asked.likely_usd + await cost_of(asked))
 
 
 async def test_an_endless_reply_is_abandoned_at_the_deadline() -> None:

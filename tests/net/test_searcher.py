@@ -21,6 +21,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import AppliedFilters, Call, Deadline, SearchQuery
+from websearch_gateway.net.bodies import MAX_REPLY_BYTES
 from websearch_gateway.net.client import HttpSearcher, create_client
 from websearch_gateway.net.requests import Retry
 from websearch_gateway.ports import Provider
@@ -268,6 +269,19 @@ async def test_hits_are_cut_to_the_requested_number_and_the_applied_filters_are_
     assert len(vendor.requests) == 1
 
 
+async def test_a_good_reply_that_breaks_off_is_paid_and_so_is_that_of_the_retry() -> None:
+    class Broken(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b"{"
+            raise httpx2.ReadError("reset")
+
+    client = create_client(httpx2.MockTransport(lambda _: httpx2.Response(200, stream=Broken())))
+    call = Call.of(QUERY, soon())
+    with pytest.raises(SearchProviderError):
+        await HttpSearcher(Serper(KEY), client, (Retry(sleep=no_sleep),)).ask(call)
+    assert (call.bill.requests, call.bill.usd) == (2, pytest.approx(0.002))
+
+
 TEN = tuple("abcdefghij")
 
 
@@ -349,8 +363,14 @@ async def test_a_failed_second_page_gives_a_warning_and_its_billed_cost(
 
 @pytest.mark.parametrize(
     ("failure", "cost_usd"),
-    [(httpx2.Response(503), 0.0), (httpx2.Response(200, text="noise"), 0.001), (httpx2.ReadTimeout("slow"), 0.001)],
-    ids=["down", "noise", "slow"],
+    [
+        (httpx2.Response(503), 0.0),
+        (httpx2.ReadError("reset"), 0.0),
+        (httpx2.Response(200, text="noise"), 0.001),
+        (httpx2.Response(200, content=b" " * (MAX_REPLY_BYTES + 1)), 0.001),
+        (httpx2.ReadTimeout("slow"), 0.001),
+    ],
+    ids=["down", "no reply", "noise", "too large", "slow"],
 )
 async def test_the_bill_of_a_failed_search_has_its_cost(failure: httpx2.Response | Exception, cost_usd: float) -> None:
     call = Call.of(QUERY, soon())

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import json
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+import httpx2
 import pytest
 
 from websearch_gateway.embedders import usd_per_million_tokens
 from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.embedders.remote import OpenAICompatibleEmbedder
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchBudgetError,
@@ -19,6 +22,9 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Bill, Call, Caller, Deadline, SearchQuery, Span
+from websearch_gateway.net.bodies import MAX_BYTES
+from websearch_gateway.net.client import create_client
+from websearch_gateway.net.requests import Retry
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.ports import EMBEDDED_AT_ONCE
 from websearch_gateway.settings import Settings
@@ -64,11 +70,7 @@ def failing(error: SearchError, cost_usd: float = 0.0) -> Callable[[Call], Await
 
 
 def paid(ledger: Ledger, outcome: Callable[[Call], Awaitable[Answer]]) -> Layered[Answer]:
-    async def send(call: Call) -> Answer:
-        call.bill.expect(LIKELY)
-        return await outcome(call)
-
-    return Layered(Engine(send), (Budget("openai", ledger, lambda _: MOST),))
+    return Layered(Engine(outcome), (Budget("openai", ledger, lambda _: MOST),))
 
 
 def asking() -> Call:
@@ -88,11 +90,10 @@ def ledger() -> Ledger:
         (failing(SearchProviderError("stopped before the answer"), BILL), BILL),
         (failing(SearchValidationError("declined"), BILL), BILL),
         (failing(SearchAuthError("wrong key")), 0.0),
-        (failing(SearchTimeoutError("too late")), LIKELY),
-        (failing(SearchTimeoutError("too late, after a costly attempt"), 2 * LIKELY), 2 * LIKELY),
+        (failing(SearchTimeoutError("too late"), LIKELY), LIKELY),
     ],
 )
-async def test_a_call_costs_its_bill_or_the_likely_cost_without_a_bill(
+async def test_a_call_costs_its_bill_however_it_ends(
     ledger: Ledger, outcome: Callable[[], Awaitable[Answer]], usd: float
 ) -> None:
     call = asking()
@@ -107,6 +108,7 @@ async def test_an_engine_that_is_overtaken_counts_in_the_answer_and_in_the_ledge
 
     async def hang(call: Call) -> Answer:
         asked.set()
+        call.bill.book(LIKELY)
         return await hangs(call)
 
     async def raw(call: Call) -> Answer:
@@ -160,10 +162,28 @@ async def test_a_part_of_a_bill_counts_in_the_whole_at_once() -> None:
 TEXT = "a" * 3_000  # a thousand tokens
 
 
+def vectors(request: httpx2.Request) -> httpx2.Response:
+    rows = [{"index": place, "embedding": [1.0, 0.0]} for place, _ in enumerate(json.loads(request.content)["input"])]
+    return httpx2.Response(200, content=json.dumps({"data": rows}).encode())
+
+
+def served(answer: Callable[..., Any]) -> OpenAICompatibleEmbedder:
+    async def streamed(request: httpx2.Request) -> httpx2.Response:
+        reply = answer(request)
+        reply = await reply if isinstance(reply, Awaitable) else reply
+        return httpx2.Response(reply.status_code, stream=httpx2.ByteStream(reply.content))
+
+    async def no_sleep(_: float) -> None:
+        """Repeats at once."""
+
+    client = create_client(httpx2.MockTransport(streamed))
+    return OpenAICompatibleEmbedder("http://vectors.example/v1", client, Retry(sleep=no_sleep))
+
+
 async def test_a_batch_is_booked_by_its_length_for_the_calling_user() -> None:
     state = MemoryState()
     ledger = Ledger(state, daily_usd=1.0)
-    await BudgetedEmbedder(StaticEmbedder(), ledger, 20.0).embed([TEXT, TEXT], "document", asking())
+    await BudgetedEmbedder(served(vectors), ledger, 20.0).embed([TEXT, TEXT], "document", asking())
     day = await ledger.day()
     assert day.usd_by_upstream == {"embedding": pytest.approx(0.04)}
     assert len([key async for key, _ in state.scan(f"ledger/{day.day}/user/")]) == 1
@@ -176,32 +196,63 @@ async def test_a_spent_budget_stops_the_embedder_and_nothing_else() -> None:
         await embedder.embed([TEXT], "document")
 
 
-class Refusing(StaticEmbedder):
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None) -> Any:
-        raise SearchProviderError("down")
-
-
 async def test_a_failure_costs_nothing() -> None:
     ledger = Ledger(MemoryState(), daily_usd=1.0)
     with pytest.raises(SearchProviderError):
-        await BudgetedEmbedder(Refusing(), ledger, 20.0).embed([TEXT], "document")
+        await BudgetedEmbedder(served(lambda _: httpx2.Response(503)), ledger, 20.0).embed([TEXT], "document")
     assert (await ledger.day()).usd_by_upstream == {}
 
 
-class Fading(StaticEmbedder):
-    """Serves the first request only."""
-
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"], call: Call | None = None) -> Any:
-        if len(texts) > EMBEDDED_AT_ONCE or "later" in texts:
-            raise SearchProviderError("down")
-        return await super().embed(texts, kind, call)
-
-
 async def test_requests_before_the_one_that_fails_are_paid() -> None:
+    def serve(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(503) if b"later" in request.content else vectors(request)
+
     ledger = Ledger(MemoryState(), daily_usd=1.0)
     with pytest.raises(SearchProviderError):
-        await BudgetedEmbedder(Fading(), ledger, 1.0).embed([*[TEXT] * EMBEDDED_AT_ONCE, "later"], "document")
+        await BudgetedEmbedder(served(serve), ledger, 1.0).embed([*[TEXT] * EMBEDDED_AT_ONCE, "later"], "document")
     assert (await ledger.day()).usd_by_upstream == {"embedding": pytest.approx(0.032)}
+
+
+async def test_a_reply_that_breaks_off_is_paid_beside_that_of_the_retry_and_a_refused_request_is_not() -> None:
+    replies = [httpx2.Response(500), None, None, httpx2.Response(429)]
+
+    def serve(request: httpx2.Request) -> httpx2.Response:
+        return replies.pop(0) or vectors(request)
+
+    ledger = Ledger(MemoryState(), daily_usd=1.0)
+    embedder = BudgetedEmbedder(served(serve), ledger, 20.0)
+    await embedder.embed([TEXT], "document")
+    replies[0] = httpx2.Response(200, content=b" " * (MAX_BYTES + 1))
+    with pytest.raises(SearchProviderError, match="larger than"):
+        await embedder.embed([TEXT], "document")
+    with pytest.raises(SearchProviderError, match="429"):
+        await embedder.embed([TEXT], "document")
+    assert (await ledger.day()).usd_by_upstream == {"embedding": pytest.approx(0.04)}
+
+
+async def test_an_embedder_that_never_got_the_texts_costs_nothing(deaf_port: int) -> None:
+    ledger = Ledger(MemoryState(), daily_usd=1.0)
+    async with create_client() as client:
+        remote = OpenAICompatibleEmbedder(f"http://127.0.0.1:{deaf_port}", client, Retry(), timeout_seconds=0.1)
+        with pytest.raises(SearchTimeoutError):
+            await BudgetedEmbedder(remote, ledger, 20.0).embed([TEXT], "document")
+    assert (await ledger.day()).usd_by_upstream == {}
+
+
+async def test_texts_that_were_sent_are_paid_although_nobody_waits_for_their_vectors() -> None:
+    asked = asyncio.Event()
+
+    async def hang(_: httpx2.Request) -> httpx2.Response:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    ledger = Ledger(MemoryState(), daily_usd=1.0)
+    task = asyncio.create_task(BudgetedEmbedder(served(hang), ledger, 20.0).embed([TEXT], "document"))
+    await asked.wait()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert (await ledger.day()).usd_by_upstream == {"embedding": pytest.approx(0.02)}
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,6 @@ from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,
     SearchProviderParseError,
-    SearchTimeoutError,
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, AppliedFilters, Call, Deadline, HttpRequest, SearchQuery, TokenUsage
@@ -147,7 +146,7 @@ class HttpEngine:
             SearchAuthError, SearchProviderError, SearchTimeoutError: as for `answer`; also when no model is left.
         """
         request = HttpRequest("GET", self.api.base_url + self.api.models_path)
-        listed = self.api.listed(await self._exchange(request, deadline))
+        listed = self.api.listed(await self._body(request, await self._send(request, deadline)))
         ends = {name: model.ends for name in self.models if (model := self._known(name))}
         known = {name: (listed.get(name) or ends.get(name), not listed or name in listed) for name in self.models}
         return findings(known, self.api.vendor, self._models_setting, self.now())
@@ -188,23 +187,27 @@ class HttpEngine:
         earlier = len(replies)
         paid = self._usd(model, (await in_own_thread(self._billed, replies))[0]) if replies else 0.0
         # If this attempt is cancelled once it is sent, it is billed too.
-        sending = partial(call.bill.expect, self._usd(model, self.api.limits.usual))
+        bill, usual = call.bill, self._usd(model, self.api.limits.usual)
+        reply: Reply | None = None
         try:
             while asked is not None and len(replies) - earlier < MAX_TURNS:
-                with on_sending(sending):
-                    replies.append(await self._exchange(asked, call))
+                reply = None
+                with on_sending(partial(bill.expect, usual), partial(bill.expect, 0.0)):
+                    reply = await self._send(asked, call)
+                replies.append(await self._body(asked, reply))
                 asked = await in_own_thread(self.api.next_turn, asked, replies[-1])
             parse, vendor = without_key(self.api).parse, self.api.vendor
             answer = await self.parser.read(Answer, parse, *replies[earlier:], vendor=vendor, deadline=call)
-        except SearchError as error:  # a request that was sent is billed, usable or not
+        except SearchError:  # a request that was sent is billed, usable or not
             billed, _ = await in_own_thread(self._billed, replies)
-            call.bill.book(self._usd(model, billed) - paid)
-            if not isinstance(error, SearchTimeoutError):  # which may be billed later
-                call.bill.expect(0.0)
+            if reply is None:  # what was sent and not read is billed as usual
+                bill.settle()
+            bill.book(self._usd(model, billed) - paid)
+            bill.expect(0.0)
             raise
         billed, notes = await in_own_thread(self._billed, replies)
-        call.bill.book(self._usd(model, billed) - paid)
-        call.bill.expect(0.0)
+        bill.book(self._usd(model, billed) - paid)
+        bill.expect(0.0)
         if billed.is_reported:
             note_tokens(_PROVIDERS.get(self.name, self.name), model, billed.prompt, billed.response, billed.cached)
         await in_own_thread(note_reply, replies[-1])
@@ -248,7 +251,7 @@ class HttpEngine:
             warnings=(*applying(notes), *answer.warnings),
         )
 
-    async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
+    async def _send(self, request: HttpRequest, deadline: Deadline) -> Reply:
         note_host(request.url)
         within, request = deadline.within(self.timeout_seconds), replace(request, headers=self.api.headers())
         reply = await (
@@ -257,6 +260,9 @@ class HttpEngine:
             else send(self.client, request, within, self.api.vendor, max_bytes=MAX_REPLY_BYTES)
         )
         note_status(reply.status)
+        return reply
+
+    async def _body(self, request: HttpRequest, reply: Reply) -> bytes:
         if error := await in_own_thread(self.api.refusal, request, reply) or self._failure(reply):
             raise error
         return reply.body

@@ -31,7 +31,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, Bill, Call, Deadline, Gathered, HttpRequest, SearchQuery, TokenUsage
 from websearch_gateway.net.bodies import adapter, give_way
-from websearch_gateway.net.client import send
+from websearch_gateway.net.client import billed, send
 from websearch_gateway.net.fetch import mapped_errors
 from websearch_gateway.net.requests import (
     PASSING_STATUSES,
@@ -82,18 +82,11 @@ class Chat:
     key: SecretStr | None = None
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
 
-    async def write(
-        self,
-        messages: list[dict[str, str]],
-        form: Mapping[str, Any],
-        deadline: Deadline,
-        accepted: Callable[[], None] = lambda: None,
-    ) -> Written:
+    async def write(self, messages: list[dict[str, str]], form: Mapping[str, Any], deadline: Deadline) -> Written:
         """The model's reply, or the part that arrived before the deadline.
 
         Args:
             form: the `response_format` for servers that offer structured output.
-            accepted: called when the server begins its reply, which it bills however that ends.
 
         Raises:
             SearchAuthError: the key is missing or wrong.
@@ -111,7 +104,7 @@ class Chat:
             body = {"model": self.model, "messages": messages, "max_tokens": MAX_TOKENS, "stream": True}
             sent = {name: value for name, value in options.items() if name not in self._refused}
             with noting_model("llm", self.model, most_tokens=MAX_TOKENS):
-                written = await self._stream(body | sent, deadline, accepted)
+                written = await self._stream(body | sent, deadline)
                 if isinstance(written, Written):
                     if written.prompt_tokens:
                         note_tokens("llm", self.model, written.prompt_tokens, written.response_tokens)
@@ -135,7 +128,7 @@ class Chat:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise SearchProviderParseError("The list of models at LLM_BASE_URL is unreadable.") from None
 
-    async def _stream(self, body: Mapping[str, Any], deadline: Deadline, accepted: Callable[[], None]) -> Written | str:
+    async def _stream(self, body: Mapping[str, Any], deadline: Deadline) -> Written | str:
         """The reply; or the error message of a server that refuses an option."""
         written = Written()
         note_host(self.base_url)
@@ -157,7 +150,6 @@ class Chat:
                         ):
                             return message.decode("utf-8", "replace")
                         raise self._failure(response.status_code, response.headers, message)
-                    accepted()
                     await _read(response, written)
         except (SearchTimeoutError, SearchProviderError, SearchProviderParseError):
             if not written.text.strip():
@@ -352,8 +344,8 @@ class LlmEngine:
             prompt = messages(query, passages, self.now(), mark)
 
             async def attempt(prompt: list[dict[str, str]] = prompt) -> Written:
-                bill.expect(self.answer_usd)  # a cancelled model may send its bill all the same
-                return await self.chat.write(prompt, REPLY_FORM, deadline, partial(bill.book, self.answer_usd))
+                with billed(bill, self.answer_usd):
+                    return await self.chat.write(prompt, REPLY_FORM, deadline)
 
             try:
                 written = await self.retry(attempt, deadline)
@@ -361,7 +353,6 @@ class LlmEngine:
                     raise SearchProviderError(f"{self.chat.model} repeated its prompt.")
                 return written, passages
             except PromptTooLong:
-                bill.expect(0.0)
                 if budget <= 500:
                     raise
                 budget //= 2

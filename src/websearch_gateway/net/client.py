@@ -10,10 +10,11 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 import httpcore2
 import httpx2
@@ -23,7 +24,6 @@ from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,
     SearchProviderError,
-    SearchTimeoutError,
     SearchValidationError,
     Unavailable,
 )
@@ -80,37 +80,31 @@ def create_client(
     )
 
 
-_SENDING: ContextVar[Callable[[], None] | None] = ContextVar("sending", default=None)
+class _Charge(NamedTuple):
+    sent: Callable[[], None]
+    failed: Callable[[], None]
+
+
+_CHARGE: ContextVar[_Charge | None] = ContextVar("charge", default=None)
 
 
 @contextmanager
-def on_sending(act: Callable[[], None]) -> Iterator[None]:
-    """Call `act` when a request of this block is about to be written to its connection: before, it costs nothing."""
-    token = _SENDING.set(act)
+def on_sending(sent: Callable[[], None], failed: Callable[[], None]) -> Iterator[None]:
+    """Call `sent` when a request of this block is about to be written to its connection: before, it costs nothing.
+
+    Call `failed` if the exchange breaks before a reply, or the status is not 2xx. A good reply costs its price even if
+    it cannot be read, and so may one that came too late or that nobody waited for.
+    """
+    token = _CHARGE.set(_Charge(sent, failed))
     try:
         yield
     finally:
-        _SENDING.reset(token)
+        _CHARGE.reset(token)
 
 
-@contextmanager
-def billed(bill: Bill, usd: float) -> Iterator[None]:
-    """Book the price of each request of this block once it is sent, unless the vendor reports a failure."""
-    booked = 0.0
-
-    def book() -> None:
-        nonlocal booked
-        booked += usd
-        bill.book(usd)
-
-    try:
-        with on_sending(book):
-            yield
-    except SearchTimeoutError:
-        raise  # the vendor may have answered too late and still bill it
-    except SearchError:
-        bill.book(-booked)
-        raise
+def billed(bill: Bill, usd: float) -> AbstractContextManager[None]:
+    """Book the price of each request of this block once it is sent, unless the vendor fails: see `on_sending`."""
+    return on_sending(partial(bill.book, usd), partial(bill.book, -usd))
 
 
 class _RoutedTransport(httpx2.AsyncBaseTransport):
@@ -124,25 +118,40 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
             http_proxy(outbound.proxy)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        if act := _SENDING.get():
+        if not (charge := _CHARGE.get()):
+            return await self._transport(request.url).handle_async_request(request)
+        is_sent = False
 
-            async def trace(event: str, about: Mapping[str, httpcore2.Request]) -> None:
-                # What opens a tunnel through a proxy reaches no vendor.
-                if event.endswith(".send_request_headers.started") and about["request"].method != b"CONNECT":
-                    act()
+        async def trace(event: str, about: Mapping[str, httpcore2.Request]) -> None:
+            nonlocal is_sent
+            # What opens a tunnel through a proxy reaches no vendor.
+            if event.endswith(".send_request_headers.started") and about["request"].method != b"CONNECT":
+                is_sent = True
+                charge.sent()
 
-            request.extensions = {**request.extensions, "trace": trace}
+        request.extensions = {**request.extensions, "trace": trace}
         if self._only:
-            if act:
-                act()
-            return await self._only.handle_async_request(request)
-        url = request.url
+            is_sent = True
+            charge.sent()
+        try:
+            response = await self._transport(request.url).handle_async_request(request)
+        except httpx2.TransportError as error:
+            if is_sent and not isinstance(error, httpx2.TimeoutException):
+                charge.failed()
+            raise
+        if is_sent and not response.is_success:
+            charge.failed()
+        return response
+
+    def _transport(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
+        if self._only:
+            return self._only
         proxy = self._outbound.proxy_for(url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme, 0))
         if proxy not in self._transports:
             self._transports[proxy] = httpx2.AsyncHTTPTransport(
                 verify=self._verify, trust_env=False, limits=LIMITS, proxy=_proxy(proxy) if proxy else None
             )
-        return await self._transports[proxy].handle_async_request(request)
+        return self._transports[proxy]
 
     async def aclose(self) -> None:
         for transport in (*self._transports.values(), *([self._only] if self._only else [])):
@@ -279,11 +288,13 @@ class HttpSearcher:
         with billed(call.bill, self.price_usd):
             within = call.within(self.timeout_seconds)
             reply = await send(self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES)
-            note_status(reply.status)
-            if self.on_headers is not None:
-                self.on_headers(reply.headers)
-            if error := await in_own_thread(self._refusal, reply) or self._failure(reply):
-                raise error
+        note_status(reply.status)
+        if self.on_headers is not None:
+            self.on_headers(reply.headers)
+        if error := await in_own_thread(self._refusal, reply) or self._failure(reply):
+            raise error
+        if not 200 <= reply.status < 300:
+            call.bill.book(self.price_usd)  # the vendor says with this status that it found nothing
         return reply.body
 
     def _refusal(self, reply: Reply) -> SearchError | None:

@@ -22,8 +22,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from websearch_gateway.errors import SearchBudgetError, SearchError, SearchTimeoutError, StateUnavailable
+from websearch_gateway.errors import SearchBudgetError, StateUnavailable
 from websearch_gateway.models import Call, SearchQuery
+from websearch_gateway.net.client import billed
 from websearch_gateway.ports import EMBEDDED_AT_ONCE, Embedder, State
 from websearch_gateway.upstream.layers import BOUNDS, BestEffort
 from websearch_gateway.upstream.telemetry import CallRecord
@@ -254,7 +255,7 @@ class Ledger:
 class Budget:
     """The layer that asks an upstream only while the day's budget has room, and puts what it costs on the ledger.
 
-    An upstream that sends a request puts on the bill what that costs if it is cancelled or times out.
+    What sends a request puts its price on the bill as it goes out, see `net.client.billed`.
 
     Attributes:
         name: the upstream.
@@ -273,15 +274,7 @@ class Budget:
             SearchError: what `ask` raises.
         """
         async with self.ledger.payment(call, self.name, self.most_usd(call.query)):
-            try:
-                result = await ask()
-            except SearchTimeoutError:
-                raise
-            except SearchError:
-                call.bill.expect(0.0)
-                raise
-            call.bill.expect(0.0)
-            return result
+            return await ask()
 
 
 BYTES_PER_TOKEN = 3
@@ -327,12 +320,11 @@ class BudgetedEmbedder:
         async def ask() -> Vectors:
             import numpy as np
 
-            own.bill.expect(usd)
             found = []
             for start in range(0, len(texts) or 1, EMBEDDED_AT_ONCE):  # if one fails, those before it are paid
                 batch = texts[start : start + EMBEDDED_AT_ONCE]
-                found.append(await self.embedder.embed(batch, kind, own))
-                own.bill.book(self._usd(batch))
+                with billed(own.bill, self._usd(batch)):
+                    found.append(await self.embedder.embed(batch, kind, own))
             width = found[-1].shape[1] or self.embedder.dimensions
             # Blank texts before the first reply have vectors of no dimensions.
             return np.concatenate(
