@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.docs_index.models import SiteVersion
+from websearch_gateway.docs_index.models import PageFacts, SiteVersion
 from websearch_gateway.docs_index.query import (
     LONGEST,
     MOST_WORDS,
@@ -14,6 +14,7 @@ from websearch_gateway.docs_index.query import (
     parse,
     replaced,
     spellings_near,
+    unasked_pages,
     words_of,
 )
 
@@ -198,6 +199,13 @@ def test_a_page_about_something_similar_is_none(path):
 def test_a_query_asks_for_news_by_its_words():
     assert all(map(asks_for_news, ["what changed in 3.12", "release notes", "new features", "deprecated since"]))
     assert not any(map(asks_for_news, ["create a newtype", "how to wait", "renew a lease"]))
+
+
+@pytest.mark.parametrize("title", ["Gull: Table.h Source File", "table.rs - source", "src/Data/Table.hs"])
+def test_a_source_file_comes_after_the_page_about_it_unless_it_is_asked_for(title):
+    facts = {1: PageFacts(title, "a.html", 1), 2: PageFacts("Tables in an open source library", "b.html", 1)}
+    assert unasked_pages("sort a table", facts) == {1}
+    assert unasked_pages("source of a table", facts) == unasked_pages("Table.h", facts) == set()
 
 
 def test_a_table_of_contents_is_navigation():

@@ -192,8 +192,8 @@ def newest_first(versions: Sequence[SiteVersion]) -> list[SiteVersion]:
     return sorted(versions, key=order, reverse=True)
 
 
-NEWS_SHARE = 0.4
-"""The score of an announcement for a query that does not ask for one, as a share of its own."""
+UNASKED_SHARE = 0.4
+"""The score of an announcement or a source file for a query that does not ask for one, as a share of its own."""
 
 _PATH = re.compile(
     r"(?:^|/)(?:blog|news|announcements?|(?:[^/]*-)?release-?(?:s|log|notes)?|relnotes|(?:[^/]*-)?change-?(?:s|logs?)"
@@ -216,6 +216,21 @@ def is_news(path: str, title: str) -> bool:
 def asks_for_news(query: str) -> bool:
     """Whether a query may ask for what has changed."""
     return bool(_ASKED.search(query))
+
+
+_SOURCE_TITLE = re.compile(r"(?: Source File|\.\w{1,3} - source|^src/\S+\.hs)$")
+"""The titles of doxygen, rustdoc and haddock for a page with a whole file of code."""
+_SOURCE_ASKED = re.compile(r"\b(?:source|implement|defined in)|\.(?:h|hpp|hs|rs)\b", re.IGNORECASE)
+
+
+def unasked_pages(query: str, facts: Mapping[int, PageFacts]) -> set[int]:
+    """The pages that announce or are source files, unless a query may ask for such a page."""
+    asks = asks_for_news(query), bool(_SOURCE_ASKED.search(query))
+    return {
+        id_
+        for id_, page in facts.items()
+        if (not asks[0] and is_news(page.path, page.title)) or (not asks[1] and _SOURCE_TITLE.search(page.title))
+    }
 
 
 LINK_SHARE = 0.7
@@ -300,9 +315,9 @@ def rank_pages(
 ) -> list[RankedPage]:
     """The pages of all candidates, best first; pages that define a name in the query come before all others.
 
-    Announcements come later than their texts say, unless the query asks for one; pages with words of the query in their
-    titles, in a folder or on a site that it names, and for a question the guides among them, come earlier. A query of
-    names alone finds only pages that have one of them.
+    Announcements and source files come later than their texts say, unless the query asks for one; pages with words of
+    the query in their titles, in a folder or on a site that it names, and for a question the guides among them, come
+    earlier. A query of names alone finds only pages that have one of them.
 
     Args:
         text, near: chunks found by words and by vectors, best first.
@@ -321,8 +336,7 @@ def rank_pages(
     for rank, chunk_id in enumerate(fused):
         chunks[places[chunk_id]].append(chunk_id)
         scores[places[chunk_id]] += 1 / (rank + PAGE_OFFSET)
-    news = {id_ for id_, page in facts.items() if is_news(page.path, page.title)}
-    unasked = set() if asks_for_news(query.text) else news
+    unasked = unasked_pages(query.text, facts)
     gains = {} if query.is_names else _gains(query, facts)
     pages = [
         RankedPage(
@@ -332,7 +346,7 @@ def rank_pages(
             score=scores[place]
             / (facts[place[0]].chunks if place[0] in facts else 1) ** SIZE_EXPONENT
             * gains.get(place[0], 1)
-            * (NEWS_SHARE if place[0] in unasked else 1),
+            * (UNASKED_SHARE if place[0] in unasked else 1),
             relevance=min(1.0, fused[found[0]] / best),
             defined=tuple(
                 one for one in definitions if (one.page_id, one.version_id) == place and _is_sure(query, one)
