@@ -34,6 +34,8 @@ from websearch_gateway.docs_index.query import (
         ("c# async", ("c#",)),
         ("dates in .net", (".net",)),
         ("operator[] of a map", ("operator[]",)),
+        ("lists:foldl/3 with an index", ("lists:foldl",)),
+        ("see http://a.example at 12:30", ("a.example",)),
         ("remove duplicates from a list", ()),
         ("opt-in features", ()),
     ],

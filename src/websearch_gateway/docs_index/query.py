@@ -37,7 +37,8 @@ _QUALIFIED = re.compile(r"@?([A-Za-z_$][\w$]*+(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*+
 _SPECIAL_NAME = re.compile(
     r"(?<![\w.])(?:[A-Za-z]\+\+|[A-Za-z]#|\.[A-Za-z]{2,10}|operator(?:\(\)|\[\]|[-+*/%^&|~!=<>]{1,3}))(?![\w])"
 )
-_CALL = re.compile(r"([A-Za-z_$][\w$]*+)\(")
+_CALL = re.compile(r"([A-Za-z_$][\w$]*+)\(|(?<![\w.:/])([a-z]\w*+:[a-z]\w*+)(?![\w:]|/\D)")
+"""A name before a bracket, or a function of a module in Erlang: `lists:foldl`."""
 _WORD = re.compile(r"[^\W_][\w'’-]*+|_\w++")
 _COMPOUND = re.compile(r"_|[a-z\d][A-Z]|^[A-Z][A-Z\d]+$")
 _BRAND = re.compile(r"[A-Z\d]+|[A-Z][a-z]+[A-Z][A-Za-z]*(?<!Error)(?<!Exception)")
@@ -81,7 +82,7 @@ def parse(text: str, labels: Collection[str] = (), weights: Mapping[str, float] 
     for pattern in (_SPECIAL_NAME, _OPTION, _QUALIFIED):
         symbols.update((match[match.lastindex or 0], None) for match in pattern.finditer(bare))
         bare = pattern.sub(" ", bare)
-    symbols.update(dict.fromkeys(_CALL.findall(bare)))
+    symbols.update(dict.fromkeys(match[match.lastindex or 0] for match in _CALL.finditer(bare)))
     words = _WORD.findall(bare)[:MOST_WORDS]
     symbols.update(dict.fromkeys(word for word in words if _COMPOUND.search(word)))
     content = [word for word in words if word.lower() not in STOP_WORDS] or ([] if symbols else words)

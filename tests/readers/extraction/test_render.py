@@ -165,6 +165,7 @@ def test_a_heading_has_the_id_that_links_to_it(heading: str) -> None:
         "<section id=whole><p>Text first.</p><h2>Setup</h2></section>",
         "<p><a id=word></a>A word.</p><h2>Setup</h2>",
         "<h2 id='two words'>Setup</h2>",
+        "<h2>Setup of an <a name=scala.Int href=Int.html>Int</a></h2>",
         "<body id=page><h2>Setup</h2></body>",
     ],
 )

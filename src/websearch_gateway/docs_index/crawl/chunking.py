@@ -140,7 +140,8 @@ _ITEM_NAME = re.compile(rf"[-*+] `({_NAME})(?:\(\))?` ?(?:\(|:|[-–—] )")
 _CONSTANT = re.compile(r"[A-Z][A-Z\d]{4,}")
 _MOST_WORDS = 5
 _KIND_HEADING = re.compile(
-    r"^##? (?:[A-Z]\w+ ){0,2}(?:Class|Interface|Function|Enumeration|Enum|Record|Alias|Variable|Struct|Type):? "
+    r"^##? (?:\[\w+\] )?(?:[A-Z]\w+ ){0,2}"
+    r"(?:Class|Interface|Function|Enumeration|Enum|Record|Alias|Variable|Struct|Type):? "
     r"([A-Za-z_$][\w$]*+(?:\.[A-Za-z_$][\w$]*+)*+)(?:\\?<[^\n]*+)?$",
     re.MULTILINE,
 )
@@ -149,8 +150,13 @@ _DOXYGEN_TITLE = re.compile(
     r"(?:Class|Struct|Union|Interface) (?:Template )?Reference"
 )
 """The title of doxygen's page of a class: `Gull: gull::Table< T > Class Template Reference`."""
-_MEMBER = re.compile(r"#{2,6} (?:\(\w{1,20}\) |`\w{1,20}` )?([A-Za-z_$][\w$]*+)(?:\(.*)?")
+_JAVADOC_TITLE = re.compile(r"([A-Z][\w$]*+(?:\.[A-Z][\w$]*+)*+)(?:<.*>)? \((?:.* API|Java SE \d.*)\)")
+_MODULE_TITLE = re.compile(r"(?:Erlang -- |(?=\S+ \N{EM DASH} \S+ v\d)):?([A-Za-z]\w*+(?:\.\w++)*+).*")
+"""The title of a page of Erlang or Elixir: `Erlang -- ets`, `Enum — Elixir v1.17.3`, `ets — stdlib v6.0`."""
+_MEMBER = re.compile(r"#{1,6} (?:\(\w{1,20}\) |`\w{1,20}` )?([A-Za-z_$][\w$]*+[?!]?)(?:\(.*)?")
 """The heading of a member, with or without a flag or signature: `(static) run(table)`, `` `Readonly` size``."""
+_SIGNATURE = re.compile(r"(?:[\w$.<>,\[\]?]+ ){1,8}([A-Za-z_$][\w$]*+)(?:\[[^()]*\])?\(.*")
+"""The same with words before the name: `abstract def run(table: Table)`, `protected Object run(Table table)`."""
 _LINK_ALONE = re.compile(r"[*\s]*+\[[^\]\n]++\]\([^)#\s]*+\)[*\s]*+")
 _RUST_TITLE = re.compile(r"(\w+) in ([\w:]+)(?: - Rust)?")
 """The title of rustdoc's page of an item: `Vec in std::vec`."""
@@ -208,9 +214,9 @@ def page_symbols(
     whole = f"{item[2]}::{item[1]}" if item else ""
     if whole:
         add(whole, "api", "", 0)
-    if owner := _owner(markdown, title):
+    owner, joint = _owner(markdown, title)
+    if owner:
         add(owner, "api", "", 0)
-        joint = "::" if "::" in owner or _DOXYGEN_TITLE.fullmatch(title) else "."
         for offset, anchor in anchors:
             if named := _member(markdown[offset : offset + LONGEST_TERM].partition("\n")[0], anchor):
                 add(f"{owner}{joint}{named}", "api", anchor, offset)
@@ -223,20 +229,24 @@ def page_symbols(
     return tuple(one for (name, anchor), one in found.items() if anchor or name not in anchored)
 
 
-def _owner(markdown: str, title: str) -> str:
-    """The class or function that a page of doxygen, javadoc, TypeDoc or JSDoc describes, as `# Class Table` does."""
+def _owner(markdown: str, title: str) -> tuple[str, str]:
+    """The class, module or function that a page of doxygen, ExDoc, javadoc, TypeDoc or JSDoc describes, as `# Class
+    Table` does, and what its language writes between it and a member; empty for other pages.
+    """
     if titled := _DOXYGEN_TITLE.fullmatch(title):
-        return titled[1]
+        return titled[1], "::"
+    if titled := _MODULE_TITLE.fullmatch(title) or _JAVADOC_TITLE.fullmatch(title):
+        return titled[1], ":" if titled[1].islower() else "."
     heading = _KIND_HEADING.search(markdown, 0, 3 * LONGEST_TERM)
-    titled = re.match(r"(?:Class|Interface): |", title)
-    is_of = heading and titled and re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*| \(.*\))?", title[titled.end() :])
-    return heading[1] if heading and is_of else ""
+    before = re.match(r"(?:Class|Interface): |", title)
+    is_of = heading and before and re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*)?", title[before.end() :])
+    return (heading[1], ".") if heading and is_of else ("", "")
 
 
 def _member(line: str, anchor: str) -> str:
     """The member whose heading a line is, if its id says so too; "" otherwise."""
-    named = _MEMBER.fullmatch(line)
-    is_same = named and (_DOXYGEN_ID.fullmatch(anchor) or re.split("[(-]", anchor.lstrip(".~"))[0] == named[1])
+    named = _MEMBER.fullmatch(line) or _SIGNATURE.fullmatch(plain(line))
+    is_same = named and (_DOXYGEN_ID.fullmatch(anchor) or re.split("[(/-]", anchor.lstrip(".~"))[0] == named[1])
     return named[1] if named and is_same else ""
 
 

@@ -457,7 +457,7 @@ def _candidates(element: Any) -> Iterator[str | None]:
     """The ids that link to an element: its own, one inside it, one of an empty element before it, or its section's."""
     yield element.get("id")
     for inside in islice(element.iterdescendants("a", "span", "code", "dfn"), _NEAR):
-        yield inside.get("id") or inside.get("name")
+        yield _own_id(inside)
     for _ in range(_ANCHORS_DEEPEST):
         parent = element.getparent()
         if parent is None or parent.tag in ("body", "html", "main"):
@@ -467,11 +467,16 @@ def _candidates(element: Any) -> Iterator[str | None]:
         is_first = len(empty) == len(before) and not _has_text(parent.text)
         if is_first and parent.tag == "section":
             yield parent.get("id")
-        yield from (one.get("id") or one.get("name") for one in empty)
+        yield from map(_own_id, empty)
         if not is_first:
             return
         yield parent.get("id")
         element = parent
+
+
+def _own_id(element: Any) -> str | None:
+    """The id of an element. Scaladoc writes the types of a signature as `<a name>` with the address of another page."""
+    return element.get("id") or (element.get("name") if element.get("href", "#").startswith("#") else None)
 
 
 def _has_text(text: str | None) -> bool:
