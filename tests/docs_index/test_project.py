@@ -416,6 +416,29 @@ def test_the_public_registry_and_the_one_of_the_settings_are_asked(tmp_path: Pat
     assert withheld(tmp_path, public={**PUBLIC, "pypi": (*PUBLIC["pypi"], "127.0.0.1:9")}) == {}
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "is_withheld"),
+    [
+        ("find-links", "/opt/wheels", False),
+        ("extra-index-url", "file:///opt/simple ./more", False),
+        ("extra-index-url", f"file:///opt/simple {CORP}", True),
+        ("find-links", "https://pkg.corp.example/wheels", True),
+        ("extra-index-url", "$INDEX", True),
+        ("index-url", "file:///opt/simple", True),
+        ("no-index", "true", True),
+    ],
+)
+def test_folders_that_pip_looks_in_besides_its_index_withhold_nothing(
+    tmp_path: Path, key: str, value: str, is_withheld: bool
+) -> None:
+    (tmp_path / "it").mkdir()
+    (tmp_path / "it" / "pyproject.toml").write_text(PYTHON)
+    (tmp_path / "pip.conf").write_text(f"[global]\n{key} = {value}\n")
+    variable = {f"PIP_{key.upper().replace('-', '_')}": value}
+    for read in ({"files": [str(tmp_path / "pip.conf")]}, {"variables": variable}):
+        assert bool(withheld(tmp_path / "it", **read)) is is_withheld
+
+
 def test_a_malformed_setting_is_named_and_nothing_is_asked(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(PYTHON)
     (tmp_path / "pip.conf").write_text("index-url without a section")

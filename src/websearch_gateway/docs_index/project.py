@@ -245,6 +245,8 @@ def _read_variable(variable: str, value: str, folder: Path, pypi: Origins, npm: 
     path = folder / Path(value).expanduser() if kinds else folder
     for kind in kinds:
         _read_indexes(path / kind if variable in _FOLDER_VARIABLES else path, pypi, npm, kind.rpartition("/")[2])
+    if variable.startswith("PIP_") and not kinds:
+        value = _without_added_folders(variable.removeprefix("PIP_"), value)
     if not kinds:
         (pypi if _INDEX_VARIABLE.fullmatch(variable) else npm).index(value, variable)
 
@@ -305,7 +307,14 @@ def _read_pip(path: Path, pypi: Origins) -> None:
     for section in parser.sections():
         for key, value in parser.items(section):
             if value and key.replace("_", "-") in _INDEX_KEYS:
-                _note_pip(pypi, key.replace("_", "-"), value, path.name)
+                _note_pip(pypi, key.replace("_", "-"), _without_added_folders(key, value), path.name)
+
+
+def _without_added_folders(key: str, value: str) -> str:
+    """A setting of pip without the folders that it looks in besides its index, which it asks for every name anyway."""
+    if key.lower().replace("_", "-") not in ("find-links", "extra-index-url"):
+        return value
+    return " ".join(one for one in value.split() if "$" in one or re.match(r"(?!file:)[\w+.-]+://", one))
 
 
 def _note_pip(pypi: Origins, key: str, value: Any, file: str) -> None:
