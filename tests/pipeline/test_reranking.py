@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 
 from websearch_gateway.app import Gateway
+from websearch_gateway.embedders import remote
 from websearch_gateway.models import Caller, PassagesRequest, SearchRequest
 from websearch_gateway.ports import NOT_RERANKED
 from websearch_gateway.sandbox import Sandbox, key_of
@@ -99,6 +100,17 @@ async def test_a_reranker_that_is_down_is_not_asked_again_for_a_while(
         True,
     ]
     assert statuses["reranker"] == "open"
+
+
+async def test_a_reranker_that_hangs_costs_one_call_its_time(
+    gateway: Open, sandbox: Sandbox, reranking: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "RERANK_SECONDS", 1.6)
+    sandbox.fault("reranker", "hang")
+    async with gateway(**reranking) as opened:
+        found = [await opened.reading.passages(request(sandbox), ANN) for _ in range(3)]
+    assert sandbox.calls("reranker") == 1
+    assert ["circuit of reranker is open" in " ".join(one.warnings) for one in found] == [False, True, True]
 
 
 async def test_a_priced_reranker_is_on_the_bill_and_only_what_it_answered(

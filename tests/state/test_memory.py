@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import statistics
+import time
+from random import Random
+
 from websearch_gateway.state.memory import MemoryState
 
 MOST_BYTES = 100_000
@@ -41,3 +45,36 @@ async def test_the_size_is_that_of_the_stored_entries() -> None:
     await state.delete("page/a")
     assert (await state.usage()).bytes == before
     assert (await state.usage()).most_bytes is None
+
+
+async def test_a_search_for_keys_does_not_look_at_all_other_keys() -> None:
+    """The cache asks for the marks of its clearings with each entry that only its own process has."""
+
+    async def seconds(entries: int) -> float:
+        state, took = MemoryState(), []
+        for number in range(entries):
+            await state.put(f"cache/{number}", b"")
+        for number in range(200):
+            await state.put(f"page/{number}", b"")
+            began = time.process_time()
+            assert [key async for key, _ in state.scan("cache/cleared/")] == []
+            took.append(time.process_time() - began)
+        return statistics.median(took)
+
+    assert await seconds(30_000) < 10 * await seconds(300)
+
+
+async def test_entries_that_change_are_found_in_order() -> None:
+    state, random = MemoryState(), Random(7)
+    kept: set[str] = set()
+    for _ in range(500):
+        key = f"k/{random.randrange(60)}"
+        if random.random() < 0.6:
+            await state.put(key, b"")
+            kept.add(key)
+        else:
+            await state.delete(key)
+            kept.discard(key)
+        if random.random() < 0.3:
+            assert [found async for found, _ in state.scan(key[:3])] == sorted(k for k in kept if k.startswith(key[:3]))
+            assert [one.key async for one in state.entries("k/", key)] == sorted(k for k in kept if k > key)

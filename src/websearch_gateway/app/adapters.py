@@ -150,20 +150,24 @@ def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
 
 
 def reranker_layers(settings: Settings, health: HealthRegistry, ledger: Ledger) -> tuple[Layer[T], ...]:
-    """The layers of RERANKER_URL: one that is down is not asked for every call."""
+    """The layers of RERANKER_URL: one that is down, or hangs once, is not asked for every call."""
     if settings.reranker_url is None:
         return ()
     record, price = health.of("reranker"), settings.prices.get("reranker")
     budget = (Budget("reranker", ledger, lambda _: price),) if price else ()
-    return (*_guarded("reranker", _breaker(settings, record, LEAST_SHARE_SECONDS), *budget), Stopwatch(record))
+    # Every call waits for it, and can do without it.
+    breaker = _breaker(settings, record, LEAST_SHARE_SECONDS, timeouts=1)
+    return (*_guarded("reranker", breaker, *budget), Stopwatch(record))
 
 
 def _guarded(name: str, breaker: CircuitBreaker, *inner: Layer[T]) -> tuple[Layer[T], ...]:
     return (BurstGate(name), breaker, *inner, TracedUpstream(name))
 
 
-def _breaker(settings: Settings, record: UpstreamHealth, fair_seconds: float) -> CircuitBreaker:
-    return CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
+def _breaker(
+    settings: Settings, record: UpstreamHealth, fair_seconds: float, timeouts: int | None = None
+) -> CircuitBreaker:
+    return CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds, timeouts)
 
 
 def _check_names(settings: Settings, names: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from websearch_gateway.errors import StateUnavailable
@@ -16,6 +17,7 @@ from websearch_gateway.ports import State
 from websearch_gateway.state.shared import FREED_SHARE, entry_of
 
 _FIRST_PRUNING = 1024
+_FEW_ADDED = 0.05  # share of all keys up to which inserting new ones is faster than sorting all
 _OVERHEAD_BYTES = 200  # for a key, a value and their dictionary entry
 
 
@@ -29,6 +31,8 @@ class MemoryState(State):
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._entries: dict[str, tuple[bytes | int, float]] = {}
+        self._sorted: list[str] = []  # all keys but those in `_added`, and some that are gone
+        self._added: set[str] = set()
         self._prune_at = _FIRST_PRUNING
         self._closed = False
         self._most_bytes = sys.maxsize
@@ -75,14 +79,28 @@ class MemoryState(State):
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         self._refuse_when_closed()
-        for key in sorted(key for key in self._entries if key.startswith(prefix) and (not after or key > after)):
+        self._sort()
+        first = max(bisect_left(self._sorted, prefix), bisect_right(self._sorted, after) if after else 0)
+        for key in self._sorted[first : bisect_left(self._sorted, f"{prefix}\U0010ffff", first)]:
             if await self.get(key) is not None:
                 held, expires = self._entries[key]
                 yield entry_of(key, held, expires - self._clock())
 
+    def _sort(self) -> None:
+        """Insert the keys that were added since the last scan, so that a scan does not look at all keys."""
+        if len(self._added) > _FEW_ADDED * len(self._sorted) or len(self._sorted) > 2 * len(self._entries):
+            self._sorted = sorted(self._entries)
+        else:
+            for key in self._added & self._entries.keys():
+                place = bisect_left(self._sorted, key)
+                if self._sorted[place : place + 1] != [key]:
+                    self._sorted.insert(place, key)
+        self._added.clear()
+
     async def close(self) -> None:
         self._closed = True
         self._entries.clear()
+        self._sorted.clear()
         self._bytes = 0
 
     def _live(self, key: str) -> bytes | int | None:
@@ -93,6 +111,8 @@ class MemoryState(State):
     def _store(self, key: str, value: bytes | int, ttl: float | None) -> None:
         self._refuse_when_closed()
         now = self._clock()
+        if key not in self._entries:
+            self._added.add(key)
         self._drop(key)
         if self._bytes + _size(key, value) > self._most_bytes:
             self._prune(now)

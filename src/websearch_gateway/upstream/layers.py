@@ -335,15 +335,22 @@ class CircuitBreaker:
         failures: the number of consecutive failures that opens the circuit.
         open_seconds: how long it stays open; longer if the upstream asks for it, up to LONGEST_OPEN_SECONDS.
         fair_seconds: a timeout does not count if the caller's deadline left the upstream less time.
+        timeouts: the number of failures that opens it, if the last one is a timeout; by default `failures`.
     """
 
     def __init__(
-        self, health: UpstreamHealth, failures: int = 5, open_seconds: float = 30.0, fair_seconds: float = 1.5
+        self,
+        health: UpstreamHealth,
+        failures: int = 5,
+        open_seconds: float = 30.0,
+        fair_seconds: float = 1.5,
+        timeouts: int | None = None,
     ) -> None:
         self.health = health
         self.failures = failures
         self.open_seconds = open_seconds
         self.fair_seconds = fair_seconds
+        self.timeouts = timeouts or failures
         self._consecutive_failures = 0
         self._blocks = 0
         # Calls that began before the circuit opened or closed must not change its new state, so each call knows its
@@ -414,7 +421,8 @@ class CircuitBreaker:
             return
         self._consecutive_failures += 1
         is_blocked = error.details.get("reason") == BLOCKED
-        if is_blocked or self._consecutive_failures >= self.failures or self.health.open_until is not None:
+        most = self.timeouts if isinstance(error, SearchTimeoutError) else self.failures
+        if is_blocked or self._consecutive_failures >= most or self.health.open_until is not None:
             asked_for = (error.retry_after or 0.0) * (2**self._blocks if is_blocked else 1)
             seconds = max(self.open_seconds, min(asked_for, LONGEST_OPEN_SECONDS))
             self.health.open_until = self.health.clock() + seconds
