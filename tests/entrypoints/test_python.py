@@ -12,6 +12,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import numpy as np
 import pytest
 
 from tests.patience import PATIENCE
@@ -105,6 +106,9 @@ async def test_an_argument_of_another_type_is_refused_with_what_to_pass(settings
             "`claim` must be text": gateway.check_claims([5]),
             "`urls` must be a list of texts": gateway.check_claims([Claim("It is tall.", [5])]),  # type: ignore[arg-type]
             "`claims` must be a list of texts and `Claim`s": gateway.check_claims("It is tall."),
+            "`queries` must be a list of texts, not a generator.": gateway.raw_search(one for one in ["a"]),
+            "`claims` must be a list of texts and `Claim`s, not a generator.": gateway.check_claims(iter(["a"])),
+            "`num_results` must be a whole number": gateway.web_search("tides", num_results=np.float64(2)),
             "`limit` must be a whole number": gateway.search_docs("tides", limit="x"),
             "`query` must be text.": gateway.search_docs(None),
             "`url` must be text or None": gateway.read_docs(url=5),
@@ -115,6 +119,20 @@ async def test_an_argument_of_another_type_is_refused_with_what_to_pass(settings
             assert (caught.value.code, demand in caught.value.message) == ("VALIDATION", True), caught.value
         assert (await gateway.raw_search(["tides"], results_per_query=1)).queries
         assert (await gateway.web_search("tides", providers=["serper"], num_results=1)).results
+
+
+async def test_whole_numbers_of_numpy_are_whole_numbers(settings: dict[str, Any]) -> None:
+    async with Gateway(**settings) as opened:
+        gateway: Any = opened
+        answer = await gateway.search(QUESTION, max_results=np.int64(2), freshness_hours=np.uint8(24))
+        found = await gateway.web_search("tides", num_results=np.int32(1), page=np.int64(1), read_pages=False)
+        again = await gateway.web_search("tides", num_results=1, read_pages=False)
+        docs = await gateway.search_docs("tides", limit=np.int64(3))
+        for refused in (np.True_, np.float32(2), np.array([2])):
+            with pytest.raises(SearchError, match="`num_results` must be a whole number"):
+                await gateway.web_search("tides", num_results=refused)
+    assert (answer.filters.freshness.requested, len(found.results), again.cache) == (24, 1, "exact")
+    assert docs.results == ()
 
 
 async def test_an_argument_that_does_not_exist_is_named_whatever_its_value(settings: dict[str, Any]) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import operator
 import threading
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -108,7 +110,7 @@ class Gateway:
         Raises `SearchError`.
         """
         if not isinstance(claims, Collection) or isinstance(claims, str):
-            raise _invalid("claims", "a list of texts and `Claim`s")
+            raise _invalid("claims", "a list of texts and `Claim`s", claims)
         given = [one if isinstance(one, Claim) else Claim(one) for one in claims]
         asked = [_made(Claim, claim=one.claim, urls=one.urls) for one in given]
         return await self._gateway.check_claims(asked, DIRECT, progress)
@@ -149,8 +151,7 @@ class Gateway:
 
     async def search_docs(self, query: str, **options: Unpack[DocsOptions]) -> DocsSearchResponse:
         """Sections of the documentation that is indexed on this machine; calls no upstream. Raises `SearchError`."""
-        _made(DocsOptions, **options)
-        return await self._gateway.search_docs(query, **options)
+        return await self._gateway.search_docs(query, **_made(DocsOptions, **options))
 
     async def read_docs(
         self, *, section_id: str | None = None, url: str | None = None, **options: Unpack[ReadDocsOptions]
@@ -173,7 +174,7 @@ def _listed(texts: str | Sequence[str]) -> Sequence[str]:
 
 
 def _made(kind: Callable[..., T], **given: Any) -> T:
-    """An object of that kind with these fields, lists as tuples.
+    """An object of that kind with these fields: lists as tuples, and what stands for a whole number (numpy's) as one.
 
     Raises:
         SearchValidationError: a value has another type than the kind declares; the message says what to pass.
@@ -182,8 +183,11 @@ def _made(kind: Callable[..., T], **given: Any) -> T:
     hints = _hints(kind)
     for name, value in given.items():
         hint = hints.get(name)
+        if int in (hint, *get_args(hint)) and not isinstance(value, int):
+            with suppress(TypeError):
+                given[name] = value = operator.index(value)
         if hint is not None and not _fits(value, hint):
-            raise _invalid(name, _demand(hint))
+            raise _invalid(name, _demand(hint), value)
         if get_origin(hint) is tuple:
             given[name] = tuple(value)
     return kind(**given)
@@ -192,10 +196,10 @@ def _made(kind: Callable[..., T], **given: Any) -> T:
 _hints = functools.cache(get_type_hints)  # working them out takes most of a millisecond
 
 
-def _invalid(name: str, demand: str) -> SearchError:
+def _invalid(name: str, demand: str, value: object) -> SearchError:
     from websearch_gateway.pipeline.guard import invalid
 
-    return invalid(name, demand, demand)
+    return invalid(name, f"{demand}, not a generator" if isinstance(value, Iterator) else demand, demand)
 
 
 def _fits(value: object, hint: Any) -> bool:
