@@ -161,3 +161,9 @@ def test_a_definition_comes_before_a_heading_with_the_name():
     heading = SymbolMatch("sql_prepare", "heading", 10, 1, 1, exact=True)
     link = SymbolMatch("sql_prepare", "link", 20, 2, 1, exact=True)
     assert [page.page_id for page in rank_pages(query, chunks(10, 20), [], [heading, link], {})] == [2, 1]
+
+
+def test_a_member_of_the_class_that_the_query_names_comes_first():
+    defined = [match("fly_home", 10), match("TernBird.fly_home", 20, exact=False)]
+    pages = rank_pages(parse("TernBird fly_home"), chunks(10, 20), [], defined, sizes(1, 1))
+    assert [page.page_id for page in pages] == [2, 1]

@@ -286,6 +286,7 @@ _GUIDE = re.compile(
 _QUESTION = re.compile(r"\b(?:how|why|when|what|which|can i|should)\b", re.IGNORECASE)
 
 _PARTS = re.compile(r"\w(?:\.|::)\w")
+_JOINTS = re.compile(r"::|[.:#]")
 _SEPARATORS = ".:>#/"
 """The characters that may stand before the last part of a name."""
 
@@ -436,10 +437,13 @@ def best_definition(query: Query, page: RankedPage) -> SymbolMatch | None:
 
 
 def _names_defined(query: Query, page: RankedPage) -> int:
-    """How many unambiguous names of the query a page defines, in the same spelling; a heading counts half."""
+    """How many unambiguous names of the query a page defines, in the same spelling; a heading counts half, and so does
+    the class of a member."""
     strong = {match.name for match in page.defined if match.kind != "heading"}
     defined = {match.name for match in page.defined}
-    return sum(_is_in(name, defined) + _is_in(name, strong) for name in (*query.certain, *query.whole))
+    owners = {part for name in defined for part in _JOINTS.split(name)[:-1]}
+    named = sum(_is_in(name, defined) + _is_in(name, strong) for name in (*query.certain, *query.whole))
+    return named + len(owners.intersection(query.symbols))
 
 
 def _is_in(name: str, defined: Collection[str]) -> bool:

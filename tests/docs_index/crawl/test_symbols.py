@@ -97,6 +97,12 @@ def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, ki
             ("high(String)",),
             ["Table", "Table.high", "high"],
         ),
+        (
+            "Tide Class | Gull 5.15",
+            "### [signal] const char *Tide::high() const\n\n### low : const bool\n\n### enum Tide::Phase",
+            ("high", "low-prop", "Phase-enum"),
+            ["Tide", "Tide::high", "Tide::low", "Tide::Phase", "high"],
+        ),
         ("Control.Tide", "high :: Tide", ("v:high",), ["high", "Control.Tide.high"]),
         ("tides", "# tides\n\n#### (static) high(name, portopt) → {number}", ("x", ".high"), ["high"]),
     ],

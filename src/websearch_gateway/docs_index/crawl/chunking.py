@@ -150,13 +150,14 @@ _DOXYGEN_TITLE = re.compile(
     r"(?:Class|Struct|Union|Interface) (?:Template )?Reference"
 )
 """The title of doxygen's page of a class: `Gull: gull::Table< T > Class Template Reference`."""
+_QDOC_TITLE = re.compile(r"([A-Z]\w*+) (?:Class|Struct|Namespace|QML Type)(?: \| .*)?")
 _JAVADOC_TITLE = re.compile(r"([A-Z][\w$]*+(?:\.[A-Z][\w$]*+)*+)(?:<.*>)? \((?:.* API|Java SE \d.*)\)")
 _MODULE_TITLE = re.compile(r"(?:Erlang -- |(?=\S+ \N{EM DASH} \S+ v\d)):?([A-Za-z]\w*+(?:\.\w++)*+).*")
 """The title of a page of Erlang or Elixir: `Erlang -- ets`, `Enum — Elixir v1.17.3`, `ets — stdlib v6.0`."""
-_MEMBER = re.compile(r"#{1,6} (?:\(\w{1,20}\) |`\w{1,20}` )?([A-Za-z_$][\w$]*+[?!]?)(?:\(.*)?")
+_MEMBER = re.compile(r"#{1,6} (?:\(\w{1,20}\) |`\w{1,20}` )?([A-Za-z_$][\w$]*+[?!]?)(?:\(.*| : .*)?")
 """The heading of a member, with or without a flag or signature: `(static) run(table)`, `` `Readonly` size``."""
-_SIGNATURE = re.compile(r"(?:[\w$.<>,\[\]?]+ ){1,8}([A-Za-z_$][\w$]*+)(?:\[[^()]*\])?\(.*")
-"""The same with words before the name: `abstract def run(table: Table)`, `protected Object run(Table table)`."""
+_SIGNATURE = re.compile(r"(?:[^\s()]+ ){1,8}[*&]*(?:[A-Za-z_]\w*+::)*([A-Za-z_$][\w$]*+)(?:\[[^()]*\])?(?:\(.*)?")
+"""The same with words before the name: `abstract def run(table: Table)`, `[slot] void Tables::run(Table table)`."""
 _LINK_ALONE = re.compile(r"[*\s]*+\[[^\]\n]++\]\([^)#\s]*+\)[*\s]*+")
 _RUST_TITLE = re.compile(r"(\w+) in ([\w:]+)(?: - Rust)?")
 """The title of rustdoc's page of an item: `Vec in std::vec`."""
@@ -230,10 +231,10 @@ def page_symbols(
 
 
 def _owner(markdown: str, title: str) -> tuple[str, str]:
-    """The class, module or function that a page of doxygen, ExDoc, javadoc, TypeDoc or JSDoc describes, as `# Class
+    """The class, module or function that a page of doxygen, qdoc, ExDoc, javadoc or TypeDoc describes, as `# Class
     Table` does, and what its language writes between it and a member; empty for other pages.
     """
-    if titled := _DOXYGEN_TITLE.fullmatch(title):
+    if titled := _DOXYGEN_TITLE.fullmatch(title) or _QDOC_TITLE.fullmatch(title):
         return titled[1], "::"
     if titled := _MODULE_TITLE.fullmatch(title) or _JAVADOC_TITLE.fullmatch(title):
         return titled[1], ":" if titled[1].islower() else "."
@@ -245,7 +246,7 @@ def _owner(markdown: str, title: str) -> tuple[str, str]:
 
 def _member(line: str, anchor: str) -> str:
     """The member whose heading a line is, if its id says so too; "" otherwise."""
-    named = _MEMBER.fullmatch(line) or _SIGNATURE.fullmatch(plain(line))
+    named = _MEMBER.fullmatch(line) or (not line.startswith("# ") and _SIGNATURE.fullmatch(plain(line)))
     is_same = named and (_DOXYGEN_ID.fullmatch(anchor) or re.split("[(/-]", anchor.lstrip(".~"))[0] == named[1])
     return named[1] if named and is_same else ""
 
