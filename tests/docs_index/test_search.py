@@ -46,6 +46,21 @@ async def test_a_result_cites_section_site_and_version(docs, ranker):
     assert (await docs.find_section(found.section_id)).content == found.content
 
 
+@pytest.mark.parametrize(
+    ("text", "headings", "path"),
+    [
+        ("## Sleep\n\nSleeps.\n\n## Cancel\n\nCancels it.", ("Tasks", "Sleep"), ("Tasks", "Cancel")),
+        ("## Sleep\n\nSleeps.\n\n### Cancel\n\nCancels it.", ("Tasks", "Sleep"), ("Tasks", "Sleep", "Cancel")),
+        ("## Sleep\n\nSleeps.\n\n## Cancel\n\nCancels it.", ("Tasks",), ("Tasks", "Cancel")),
+    ],
+)
+async def test_a_section_that_begins_within_a_chunk_has_its_own_heading(docs, ranker, text, headings, path):
+    await commit(docs, await version(docs), page(f"{BASE}a.html", text, headings=headings))
+    (found,) = await ranker.search("cancel", VECTOR, await docs.versions())
+    assert found.content.splitlines()[0].endswith("# Cancel")
+    assert found.heading_path == path
+
+
 async def test_the_definition_of_a_name_comes_first_with_its_own_anchor(docs, ranker):
     id_ = await version(docs)
     for number in range(5):

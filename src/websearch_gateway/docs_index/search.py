@@ -41,7 +41,7 @@ from websearch_gateway.docs_index.store.pages import (
 from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.chunk import window
-from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines, sentences_of
+from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines, plain, sentences_of
 from websearch_gateway.text.tokens import UNSPACED, estimate_tokens, query_terms, tokens_of_each
 
 if TYPE_CHECKING:
@@ -446,7 +446,7 @@ def _candidate(group: Sequence[_Shown], versions: Sequence[SiteVersion], relevan
         content=chunk.content,
         url=f"{chunk.url.partition('#')[0]}#{quote(anchor, safe=_FRAGMENT)}" if anchor else chunk.url,
         page_title=chunk.page_title,
-        heading_path=chunk.heading_path,
+        heading_path=_headings_at(chunk, start or 0),
         site_name=versions[0].name,
         site_version=versions[0].label,
         relevance_score=round(relevance, 3),
@@ -460,6 +460,20 @@ def _candidate(group: Sequence[_Shown], versions: Sequence[SiteVersion], relevan
     )
     forms = [form for match in defined for form in (match.name, match.name.rpartition(".")[2])]
     return _Candidate(hit, chunk, tuple(forms), start)
+
+
+def _headings_at(chunk: Chunk, start: int) -> tuple[str, ...]:
+    """The heading path of a section in a chunk, whose own path is that of its first section or of all."""
+    heading = _HEADING.match(chunk.content, start) if start else None
+    if heading is None:
+        return chunk.heading_path
+    title = plain(chunk.content[start : chunk.content.find("\n", start)])
+    first = _HEADING.match(chunk.content)
+    is_of_first = first and plain(chunk.content.partition("\n")[0]) == "".join(chunk.heading_path[-1:])
+    above = (
+        chunk.heading_path[:-1] if first and is_of_first and len(heading[1]) <= len(first[1]) else chunk.heading_path
+    )
+    return (*above, title)
 
 
 _HEADING = re.compile(r"^ {0,3}(#{1,6}) ", re.MULTILINE)

@@ -103,6 +103,12 @@ def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, ki
             ("high", "low-prop", "Phase-enum"),
             ["Tide", "Tide::high", "Tide::low", "Tide::Phase", "high"],
         ),
+        (
+            "TideTable (tides API)",
+            "# Class TideTable\n\n### TideTable\n\nMakes one.",
+            ("x", "TideTable(int)"),
+            ["TideTable", "TideTable.TideTable", "TideTable"],
+        ),
         ("Control.Tide", "high :: Tide", ("v:high",), ["high", "Control.Tide.high"]),
         ("tides", "# tides\n\n#### (static) high(name, portopt) → {number}", ("x", ".high"), ["high"]),
     ],

@@ -226,7 +226,7 @@ def page_symbols(
         add(f"{whole}::{name}" if whole and _RUST_ID.fullmatch(anchor) else name, kind, anchor, offset)
         if "." in title and _HADDOCK_ID.fullmatch(anchor) and re.fullmatch(_NAME, title):
             add(f"{title}.{name}", kind, anchor, offset)
-    anchored = {name for name, anchor in found if anchor}
+    anchored = {name for name, anchor in found if anchor} - {owner}  # its constructors have the name of a class
     return tuple(one for (name, anchor), one in found.items() if anchor or name not in anchored)
 
 
