@@ -327,11 +327,11 @@ class Bill:
         requests: how many requests were sent, with those of all parts.
     """
 
-    __slots__ = ("_booked", "_expected", "_whole", "own_usd", "requests", "usd")
+    __slots__ = ("_whole", "own_usd", "requests", "usd")
 
     def __init__(self, whole: Bill | None = None) -> None:
         self._whole = whole
-        self._booked = self._expected = self.usd = self.own_usd = 0.0
+        self.usd = self.own_usd = 0.0
         self.requests = 0
 
     def part(self) -> Bill:
@@ -340,31 +340,17 @@ class Bill:
 
     def book(self, usd: float) -> None:
         """Add the price of a request; a negative one takes it back."""
-        self._booked += usd
-        self._add_up()
-
-    def expect(self, usd: float) -> None:
-        """Assume that this part costs `usd` more at least, while the price of a request is open; 0 once it is known."""
-        self._expected = self._booked + usd if usd else 0.0
-        self._add_up()
-
-    def settle(self) -> None:
-        """Book what is expected."""
-        self._booked, self._expected = self.own_usd, 0.0
+        self.own_usd += usd
+        bill: Bill | None = self
+        while bill is not None:
+            bill.usd += usd
+            bill = bill._whole
 
     def note_request(self) -> None:
         """Count a request that is sent."""
         bill: Bill | None = self
         while bill is not None:
             bill.requests += 1
-            bill = bill._whole
-
-    def _add_up(self) -> None:
-        own = max(self._booked, self._expected) if self._expected else self._booked
-        change, self.own_usd = own - self.own_usd, own
-        bill: Bill | None = self
-        while bill is not None:
-            bill.usd += change
             bill = bill._whole
 
 

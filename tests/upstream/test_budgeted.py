@@ -151,7 +151,6 @@ async def test_a_part_of_a_bill_counts_in_the_whole_at_once() -> None:
     part = whole.part()
     nested = part.part()
     nested.book(0.5)
-    part.expect(0.2)
     part.book(0.3)
     nested.note_request()
     assert (whole.usd, part.usd, nested.usd) == (pytest.approx(0.8), pytest.approx(0.8), 0.5)

@@ -101,7 +101,7 @@ async def test_a_cancelled_call_costs_what_is_on_its_bill(ledger: Ledger) -> Non
     async def hang() -> None:
         call = paying()
         async with ledger.payment(call, "serper", 0.2):
-            call.bill.expect(0.2)
+            call.bill.book(0.2)
             began.set()
             await asyncio.Event().wait()
 

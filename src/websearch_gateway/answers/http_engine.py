@@ -38,7 +38,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, AppliedFilters, Call, Deadline, HttpRequest, SearchQuery, TokenUsage
 from websearch_gateway.net.bodies import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
-from websearch_gateway.net.client import Reply, on_sending, send
+from websearch_gateway.net.client import Reply, billed, send
 from websearch_gateway.net.requests import (
     PASSING_STATUSES,
     Retry,
@@ -186,32 +186,27 @@ class HttpEngine:
         asked: HttpRequest | None = request
         earlier = len(replies)
         paid = self._usd(model, (await in_own_thread(self._billed, replies))[0]) if replies else 0.0
-        # If this attempt is cancelled once it is sent, it is billed too.
-        bill, usual = call.bill, self._usd(model, self.api.limits.usual)
-        reply: Reply | None = None
+        usual, assumed = self._usd(model, self.api.limits.usual), 0.0
         try:
             while asked is not None and len(replies) - earlier < MAX_TURNS:
-                reply = None
-                with on_sending(partial(bill.expect, usual), partial(bill.expect, 0.0)):
+                with billed(call.bill, usual):
                     reply = await self._send(asked, call)
+                if 200 <= reply.status < 300:  # its own count takes the place of the usual price, unless it is unread
+                    assumed += usual
                 replies.append(await self._body(asked, reply))
                 asked = await in_own_thread(self.api.next_turn, asked, replies[-1])
             parse, vendor = without_key(self.api).parse, self.api.vendor
             answer = await self.parser.read(Answer, parse, *replies[earlier:], vendor=vendor, deadline=call)
         except SearchError:  # a request that was sent is billed, usable or not
-            billed, _ = await in_own_thread(self._billed, replies)
-            if reply is None:  # what was sent and not read is billed as usual
-                bill.settle()
-            bill.book(self._usd(model, billed) - paid)
-            bill.expect(0.0)
+            counted, _ = await in_own_thread(self._billed, replies)
+            call.bill.book(self._usd(model, counted) - paid - assumed)
             raise
-        billed, notes = await in_own_thread(self._billed, replies)
-        bill.book(self._usd(model, billed) - paid)
-        bill.expect(0.0)
-        if billed.is_reported:
-            note_tokens(_PROVIDERS.get(self.name, self.name), model, billed.prompt, billed.response, billed.cached)
+        counted, notes = await in_own_thread(self._billed, replies)
+        call.bill.book(self._usd(model, counted) - paid - assumed)
+        if counted.is_reported:
+            note_tokens(_PROVIDERS.get(self.name, self.name), model, counted.prompt, counted.response, counted.cached)
         await in_own_thread(note_reply, replies[-1])
-        return self._complete(replace(answer, warnings=(*notes, *answer.warnings)), model, call.query, billed)
+        return self._complete(replace(answer, warnings=(*notes, *answer.warnings)), model, call.query, counted)
 
     def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, tuple[str, ...]]:
         """The usage to bill for the replies, and the warnings about counts that cannot be billed as they are."""

@@ -10,11 +10,10 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
 
 import httpcore2
 import httpx2
@@ -80,31 +79,21 @@ def create_client(
     )
 
 
-class _Charge(NamedTuple):
-    sent: Callable[[], None]
-    failed: Callable[[], None]
-
-
-_CHARGE: ContextVar[_Charge | None] = ContextVar("charge", default=None)
+_PRICE: ContextVar[tuple[Bill, float] | None] = ContextVar("price", default=None)
 
 
 @contextmanager
-def on_sending(sent: Callable[[], None], failed: Callable[[], None]) -> Iterator[None]:
-    """Call `sent` when a request of this block is about to be written to its connection: before, it costs nothing.
+def billed(bill: Bill, usd: float) -> Iterator[None]:
+    """Book the price of each request of this block when it is about to be written to its connection.
 
-    Call `failed` if the exchange breaks before a reply, or the status is not 2xx. A good reply costs its price even if
+    Take it back if the exchange breaks before a reply, or the status is not 2xx. A good reply costs its price even if
     it cannot be read, and so may one that came too late or that nobody waited for.
     """
-    token = _CHARGE.set(_Charge(sent, failed))
+    token = _PRICE.set((bill, usd))
     try:
         yield
     finally:
-        _CHARGE.reset(token)
-
-
-def billed(bill: Bill, usd: float) -> AbstractContextManager[None]:
-    """Book the price of each request of this block once it is sent, unless the vendor fails: see `on_sending`."""
-    return on_sending(partial(bill.book, usd), partial(bill.book, -usd))
+        _PRICE.reset(token)
 
 
 class _RoutedTransport(httpx2.AsyncBaseTransport):
@@ -118,29 +107,29 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
             http_proxy(outbound.proxy)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        if not (charge := _CHARGE.get()):
-            return await self._transport(request.url).handle_async_request(request)
-        is_sent = False
+        bill, usd = _PRICE.get() or (Bill(), 0.0)
+        booked = 0.0
 
         async def trace(event: str, about: Mapping[str, httpcore2.Request]) -> None:
-            nonlocal is_sent
+            nonlocal booked
             # What opens a tunnel through a proxy reaches no vendor.
             if event.endswith(".send_request_headers.started") and about["request"].method != b"CONNECT":
-                is_sent = True
-                charge.sent()
+                booked = usd
+                bill.book(usd)
 
-        request.extensions = {**request.extensions, "trace": trace}
+        if usd:
+            request.extensions = {**request.extensions, "trace": trace}
         if self._only:
-            is_sent = True
-            charge.sent()
+            booked = usd
+            bill.book(usd)
         try:
             response = await self._transport(request.url).handle_async_request(request)
         except httpx2.TransportError as error:
-            if is_sent and not isinstance(error, httpx2.TimeoutException):
-                charge.failed()
+            if not isinstance(error, httpx2.TimeoutException):
+                bill.book(-booked)
             raise
-        if is_sent and not response.is_success:
-            charge.failed()
+        if not response.is_success:
+            bill.book(-booked)
         return response
 
     def _transport(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:

@@ -6,7 +6,7 @@ To add one, follow docs/adding-a-provider.md. `net/client.py` handles network, r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
@@ -95,7 +95,7 @@ class SharedProvider(Provider):
         can = self.capabilities
         return AppliedFilters(
             freshness=bucket(query.freshness_hours) if can.freshness else None,
-            region=self.region(query),
+            region=query.region if self._sends(query, region=None) else None,
             domains="upstream" if self.sends_domains(query) else None,
             language=self.language(query),
             safe_search=query.safe_search if can.safe_search else None,
@@ -103,17 +103,16 @@ class SharedProvider(Provider):
             max_results=can.max_results,
         )
 
-    def region(self, query: SearchQuery) -> str | None:
-        """The region that `page` sends: any, if the vendor has regions."""
-        return query.region if self.capabilities.region else None
-
     def language(self, query: SearchQuery) -> str | None:
-        """The language that `page` sends: any, if the vendor has languages."""
-        return query.language if self.capabilities.language else None
+        """The language that is applied: one that changes the request."""
+        return query.language if self._sends(query, language=None) else None
 
     def sends_domains(self, query: SearchQuery) -> bool:
-        """Whether `page` sends all domains of the query that can be sent together."""
-        return False
+        """Whether `page` sends all domains of the query that can be sent together: whether they change the request."""
+        return self._sends(query, include_domains=(), exclude_domains=())
+
+    def _sends(self, query: SearchQuery, **unset: Any) -> bool:
+        return self.request(query) != self.request(replace(query, **unset))
 
     def since(self, query: SearchQuery, shape: str) -> str | None:
         """The first day of the freshness, formatted, for vendors that take a date."""

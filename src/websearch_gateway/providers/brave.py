@@ -64,14 +64,14 @@ class Brave(SharedProvider):
     def page(self, query: SearchQuery, page: int) -> HttpRequest:
         """GET /res/v1/web/search, or /res/v1/news/search for that topic."""
         freshness = bucket(query.freshness_hours)
-        language = self.language(query)
+        language = _OWN_CODES.get(query.language or "", query.language)
         params = given(
             # Brave rejects more than 50 words as invalid, which would end the whole search.
             q=" ".join(with_sites(query).split()[:MOST_WORDS]),
             count=str(min(query.max_results, MOST_RESULTS[query.topic])),
             freshness=f"p{freshness[0]}" if freshness else None,
-            country=self.region(query),
-            search_lang=_OWN_CODES.get(language, language) if language else None,
+            country=query.region if query.region in COUNTRIES.split() else None,
+            search_lang=language if language in LANGUAGES.split() else None,
             safesearch=query.safe_search,
             offset=str(page - 1) if page > 1 else None,
         )
@@ -115,13 +115,3 @@ class Brave(SharedProvider):
                 "Brave's rate limit is reached.", retry_after=wait, retryable=True, details={"reason": RATE_LIMITED}
             )
         return None
-
-    def region(self, query: SearchQuery) -> str | None:
-        return query.region if query.region in COUNTRIES.split() else None
-
-    def language(self, query: SearchQuery) -> str | None:
-        code = _OWN_CODES.get(query.language or "", query.language)
-        return query.language if code in LANGUAGES.split() else None
-
-    def sends_domains(self, query: SearchQuery) -> bool:
-        return with_sites(query) != query.text

@@ -66,16 +66,10 @@ class DuckDuckGo(SharedProvider):
         """DuckDuckGo blocks by IP address, for up to about an hour."""
         return _blocked() if status in (202, 403) else None
 
-    def region(self, query: SearchQuery) -> str | None:
-        return query.region if _locale(query) != _ANYWHERE else None
-
     def language(self, query: SearchQuery) -> str | None:
         """The language only of a region in which it is spoken."""
         spoken = query.language and _locale(query).endswith(f"-{query.language}")
         return query.language if spoken else None
-
-    def sends_domains(self, query: SearchQuery) -> bool:
-        return _query_text(query) != query.text
 
     def _post(self, query: SearchQuery, form: dict[str, str]) -> HttpRequest:
         choices = {"kl": _locale(query)}

@@ -51,8 +51,8 @@ class Google(SharedProvider):
     def page(self, query: SearchQuery, page: int) -> HttpRequest:
         """GET /customsearch/v1. The key goes into the URL, as Google requires. The region is only a preference."""
         start, freshness = _start(page), bucket(query.freshness_hours)
-        language = self.language(query)
-        known = _OWN_CODES.get(language, language) if language else None
+        language = _OWN_CODES.get(query.language or "", query.language)
+        known = language if language in _LANGUAGES.split() else None
         params = given(
             key=self.key,
             cx=self.engine_id,
@@ -93,13 +93,6 @@ class Google(SharedProvider):
         if status == 429 and b"per day" in body:
             return quota_spent("Google's quota for today is spent.")
         return None
-
-    def language(self, query: SearchQuery) -> str | None:
-        code = _OWN_CODES.get(query.language or "", query.language)
-        return query.language if code in _LANGUAGES.split() else None
-
-    def sends_domains(self, query: SearchQuery) -> bool:
-        return with_sites(query) != query.text
 
 
 def _start(page: int) -> int:

@@ -28,7 +28,7 @@ class Searxng(SharedProvider):
     )
 
     def page(self, query: SearchQuery, page: int) -> HttpRequest:
-        """GET /search?format=json."""
+        """GET /search?format=json. The region is sent only with a language, as a locale such as `en-GB`."""
         language = query.language
         params = given(
             q=query.text,
@@ -64,7 +64,3 @@ class Searxng(SharedProvider):
                 "SearXNG requires a login; put it into SEARXNG_BASE_URL (https://user:password@host)."
             )
         return None
-
-    def region(self, query: SearchQuery) -> str | None:
-        """The region only with a language: SearXNG takes a locale such as `en-GB`."""
-        return query.region if query.language else None

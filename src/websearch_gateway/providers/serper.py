@@ -63,6 +63,3 @@ class Serper(SharedProvider):
         if status == 400 and b"Not enough credits" in body:
             return quota_spent("The Serper account has no credits left.")
         return None
-
-    def sends_domains(self, query: SearchQuery) -> bool:
-        return with_sites(query) != query.text

@@ -45,7 +45,7 @@ class Tavily(SharedProvider):
 
     def page(self, query: SearchQuery, page: int) -> HttpRequest:
         """POST /search. Only its replies about news have dates."""
-        region = self.region(query)
+        region = query.region if query.topic == "general" and query.region in _COUNTRIES.split() else None
         body = given(
             query=query.text,
             search_depth="basic",
@@ -58,9 +58,6 @@ class Tavily(SharedProvider):
         )
         headers = {"Authorization": f"Bearer {self.key}"}
         return HttpRequest("POST", f"{self.base_url}/search", headers=headers, json=body)
-
-    def region(self, query: SearchQuery) -> str | None:
-        return query.region if query.topic == "general" and query.region in _COUNTRIES.split() else None
 
     def sends_domains(self, query: SearchQuery) -> bool:
         include, exclude = query.include_domains, query.exclude_domains

@@ -59,9 +59,6 @@ class Exa(SharedProvider):
         )
         return HttpRequest("POST", f"{self.base_url}/search", headers={"x-api-key": self.key}, json=body)
 
-    def sends_domains(self, query: SearchQuery) -> bool:
-        return any(one_list(query, EXA_MOST_DOMAINS))
-
 
 FIRECRAWL_MOST_RESULTS = 10
 """More results would cost more than one request's price."""
@@ -114,9 +111,6 @@ class Firecrawl(SharedProvider):
             raise SearchProviderParseError(f"The reply of {self.name} has no results (data).")
         found = [row for key in ("web", "news") for row in records(data, key, self.name, optional=True)]
         return [{**row, "snippet": row.get("description") or row.get("snippet")} for row in found]
-
-    def sends_domains(self, query: SearchQuery) -> bool:
-        return any(one_list(query))
 
 
 JINA_PAGE_SIZE = 10
@@ -221,9 +215,6 @@ class Linkup(SharedProvider):
             return quota_spent("The Linkup account has no credits left.")
         return None
 
-    def sends_domains(self, query: SearchQuery) -> bool:
-        return bool(query.include_domains or query.exclude_domains)
-
 
 PERPLEXITY_MOST_RESULTS = PERPLEXITY_MOST_DOMAINS = 20
 
@@ -263,6 +254,3 @@ class PerplexitySearch(SharedProvider):
         )
         headers = {"Authorization": f"Bearer {self.key}"}
         return HttpRequest("POST", f"{self.base_url}/search", headers=headers, json=body)
-
-    def sends_domains(self, query: SearchQuery) -> bool:
-        return any(one_list(query, PERPLEXITY_MOST_DOMAINS))

@@ -349,7 +349,7 @@ def _micros(usd: float) -> int:
 
 def _plausible(usd: float, most_usd: float, upstream: str) -> float:
     """The amount to book: in place of an impossible bill, the most that this call may cost."""
-    if 0 <= usd <= max(MOST_OVERRUN * most_usd, _LEAST_IMPLAUSIBLE_USD):
+    if -1 / _MICROS < usd <= max(MOST_OVERRUN * most_usd, _LEAST_IMPLAUSIBLE_USD):
         return usd
     _log.warning("The bill of %s is impossible; the maximum cost of the call is booked.", upstream)
     return most_usd
