@@ -54,6 +54,9 @@ def test_documentation_is_recognised_by_its_address_or_generator(
         ("API - Heron", "API", "API"),
         ("Guide :: Eggs Manual", "Guide", "Guide"),
         ("How to read: a table", "table", "How to read: a table"),
+        ("frob API documentation", "frob", "frob"),
+        ("frob.core - Frob 1.0 documentation", "Source code for frob.core", "frob.core"),
+        ("Frob Docs", "Welcome to Frob", "Welcome to Frob"),
     ],
 )
 def test_the_title_of_a_page_is_its_heading_where_a_site_is_named_beside_it(title: str, heading: str, own: str) -> None:

@@ -219,6 +219,8 @@ _GENERATED = (
     "[contains(@class, 'docutils') or @class = 'titlepage' or @class = 'sectionbody' or @class = 'memitem'])"
 )
 """The elements that Sphinx, DocBook, AsciiDoc and Doxygen write, whose themes often mark no main element."""
+_KNOWN = f"boolean({_MARKED}) or {_GENERATED}"
+_MENUS = frozenset(("banner", "contentinfo", "dialog", "navigation", "search"))
 _NEARLY_ALL = 0.9
 """The least share of the kept words that are in the main element of a generated page."""
 _LEAST_CODE = 3
@@ -259,11 +261,27 @@ def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False, once: b
     if once:
         _drop_repeats(measures, keep)
     if is_docs:
-        code = measures.tags == blocks.TAG_NUMBER["pre"]
-        leads = (measures.tags == blocks.TAG_NUMBER["p"])[:-1] & code[1:]  # the words that say what the code is for
-        keep |= code
-        keep[:-1] |= leads
+        _keep_docs(measures, keep)
     return keep
+
+
+def _keep_docs(measures: Measures, keep: Mask) -> None:
+    """Keep what is text on any page of documentation: all code, the page's own heading, and the notes at its foot."""
+    tags, h1 = measures.tags, measures.tags == blocks.TAG_NUMBER["h1"]
+    code = tags == blocks.TAG_NUMBER["pre"]
+    leads = (tags == blocks.TAG_NUMBER["p"])[:-1] & code[1:]  # the words that say what the code is for
+    keep |= code
+    keep[:-1] |= leads
+    for container in measures.outline.containers:
+        if container.element.get("role") == "doc-footnote" or "footnotes" in container.element.values():
+            keep[container.start : container.end] = True
+    if not keep[h1].any():  # AsciiDoc writes it above the main element
+        keep |= h1 & (measures.titled == 1)
+    heading, tokens = -1, measures.tokens
+    for at in measures.np.flatnonzero(keep).tolist():
+        if h1[at] and heading >= 0 and tokens[at] == tokens[heading]:  # a theme has it once more for paper
+            keep[heading] = False
+        heading = at if h1[at] else -1
 
 
 def _drop_repeats(measures: Measures, keep: Mask) -> None:
@@ -363,10 +381,14 @@ def _keep_reference(measures: Measures, likely: Floats, keep: Mask, *, is_docs: 
     outline, tag = measures.outline, measures.tag
     if not is_docs and (measures.tags == blocks.TAG_NUMBER["pre"]).sum() < _LEAST_CODE:
         return
-    for main in _mains(outline, measures.words * keep):
+    is_aside = measures.np.isin(tag, _ASIDE)
+    counted = measures.words * keep * (measures.around(is_aside & is_docs) == 0)
+    for main in _mains(outline, counted, is_docs=is_docs):
         articles = [c for c in outline.containers if c.tag == "article" and main.start <= c.start and c.end <= main.end]
-        # Beside the only article of a main element stand lists of the page's sections.
-        container = articles[0] if is_docs and len(articles) == 1 else main
+        # Beside the only article of a main element stand lists of the page's sections; a card is an article too.
+        most = _MOST * counted[main.start : main.end].sum()
+        is_whole = is_docs and len(articles) == 1 and counted[articles[0].start : articles[0].end].sum() >= most
+        container = articles[0] if is_whole else main
         part = slice(container.start, container.end)
         words = measures.words[part]
         code = (measures.tags[part] == blocks.TAG_NUMBER["pre"]).sum()
@@ -374,23 +396,52 @@ def _keep_reference(measures: Measures, likely: Floats, keep: Mask, *, is_docs: 
             continue
         if container.element.getroottree().xpath(_POSTS):
             return
-        aside = measures.np.isin(tag, _ASIDE) & (measures.start >= part.start) & (measures.end <= part.stop)
-        keep[part] |= ((likely >= _CRUMB) & (measures.around(aside) == 0))[part]
+        aside = is_aside & (measures.start >= part.start) & (measures.end <= part.stop)
+        wanted = (likely >= _CRUMB) & (measures.around(aside) == 0)
+        if not container.element.getroottree().xpath(_KNOWN):
+            wanted &= _apart_from_menus(measures, counted)
+        keep[part] |= wanted[part]
         break
     else:
         part = slice(0, 0)
-    if is_docs:  # the menus beside it are no text
-        is_outside = (measures.end <= part.start) | (measures.start >= part.stop)
-        without = keep & (measures.around((tag == blocks.TAG_NUMBER["nav"]) & is_outside) == 0)
+    if is_docs:
+        menus = [_is_menu(one, part) for one in outline.containers]
+        without = keep & (measures.around(measures.np.array(menus)) == 0)
         keep[:] = without if without.any() else keep
 
 
-def _mains(outline: Outline, kept: Floats) -> list[Container]:
+def _apart_from_menus(measures: Measures, kept: Floats) -> Mask:
+    """Mask the blocks that are no menus where no element is marked as the main one.
+
+    Menus stand above the first kept text, below the last, and between sections; a row of a table is one text.
+    """
+    containers, places = measures.outline.containers, measures.np.flatnonzero(kept)
+    pairs = zip(measures.tokens, measures.outline.blocks, strict=True)
+    found: Mask = (measures.link_share < _MOST) & [sum(map(len, words)) > block.link_chars for words, block in pairs]
+    for row in (one for one in containers if one.tag == "tr" and one.end - one.start <= len(one.element)):
+        found[row.start : row.end] = found[row.start : row.end].any()
+    found[: places[0]] = False
+    found[places[-1] :] &= measures.link_share[places[-1] :] == 0
+    return found
+
+
+def _is_menu(container: Container, main: slice) -> bool:
+    """Whether an element of a page of documentation is a menu, banner or dialog, or lists the headings below it."""
+    element = container.element
+    is_outside = container.end <= main.start or container.start >= main.stop
+    if is_outside and (element.tag in ("nav", "footer") or element.get("role") in _MENUS):
+        return True
+    if element.tag != "nav" and element.get("id") != "toc" and "toc" not in element.get("class", "").split():
+        return False
+    return all(link.get("href", "#").startswith("#") for link in element.iter("a"))
+
+
+def _mains(outline: Outline, kept: Floats, *, is_docs: bool) -> list[Container]:
     """The main elements, given the number of kept words of each block."""
     root = outline.containers[0].element.getroottree()
     mains = set(root.xpath(_MARKED))
     marked = list(islice((c for c in outline.containers if c.element in mains), _MOST_MAINS)) if mains else []
-    if marked or not root.xpath(_GENERATED):
+    if marked or not kept.any() or not (is_docs or root.xpath(_GENERATED)):
         return marked
     before = [0.0, *kept.cumsum()]
     around = (c for c in reversed(outline.containers) if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1])

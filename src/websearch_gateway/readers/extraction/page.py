@@ -220,6 +220,8 @@ def _without_site(title: str, site: str, headings: list[str]) -> str:
         shorter = re.sub(pattern, "", title, flags=re.IGNORECASE)
         title = shorter if len(shorter) >= _SHORTEST else title
     *_, last = [None, *_SEPARATOR.finditer(title)]
+    if headings and (last is None or not last.start()) and _MANUAL.fullmatch(title):
+        return headings[0]
     return title[: last.start()] if last and last.start() and _MANUAL.fullmatch(title[last.end() :]) else title
 
 
@@ -286,7 +288,7 @@ _KINDS = {
     for kind, names in {
         "furniture": "test-arrow copybtn copy-button copy-btn snippet-copy md-clipboard method-click-advice"
         " sl-anchor-link theme-doc-version-badge tabbed-labels viewcode-link view-source-button rightside"
-        " notable-traits hideme",
+        " notable-traits hideme tag-source",
         "table": "lntable rouge-table linenotable hljs-ln listing_frame",
         "numbers": "lineno linenodiv ln lnt lntd lines gl blob-num listing_lines src-line-numbers",
     }.items()
@@ -306,7 +308,7 @@ _UNSELECTABLE = re.compile(r"user-select:\s?none")
 _ACTIONS = frozenset(
     (
         *("", "copy", "copy code", "copied!", "copy to clipboard", "copy item path"),
-        *("run", "edit", "expand", "collapse", "wrap"),
+        *("toggle private api", "run", "edit", "expand", "collapse", "wrap"),
     )
 )
 _NUMBERED = re.compile(r"(?:\(\d{1,3}\))?")

@@ -392,8 +392,9 @@ def _language(pre: Any) -> str:
         name = found[1].lower() if found else element.get("data-lang", "") or element.get("data-language", "")
         if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:
             return "html" if name == "markup" else name.lower()  # so Prism calls it
-    if (found := _ROUGE.match(pre.get("class", ""))) and found[1] not in _NO_LANGUAGE:
-        return str(found[1])
+    for element in (pre, *islice(pre.iterancestors("figure"), 1)):  # Hexo's `<figure class="highlight python">`
+        if (found := _ROUGE.match(element.get("class", ""))) and found[1] not in _NO_LANGUAGE:
+            return str(found[1])
     names = [name for element in (pre, *islice(pre, 1)) for name in str(element.get("class", "")).split()]
     return next((name for name in names if name in _BARE_LANGUAGES), "")
 
