@@ -203,7 +203,11 @@ def _alone(claim: Claim, passage: NumberedPassage, evidence: Quotable) -> Iterat
 
 def _together(claim: Claim, cited: Sequence[tuple[NumberedPassage, Quotable]]) -> Iterator[Proof]:
     """The passages that support the sentence only together."""
-    union = Quotable.joined([evidence for _, evidence in cited])
+    union = Quotable(
+        tuple(quote for _, evidence in cited for quote in evidence.quotes),
+        frozenset[str]().union(*(evidence.context for _, evidence in cited)),
+        frozenset[str]().union(*(evidence.names for _, evidence in cited)),
+    )
     quotes = best_quotes(claim.text, union.quotes)
     if how := support(claim.text, quotes, union):
         for passage, evidence in cited:

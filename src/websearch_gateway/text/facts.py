@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import permutations
 from typing import Literal
@@ -31,6 +31,11 @@ _LARGE = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9,
 _ORDINALS = {
     **{word: str(number) for number, word in enumerate(_FIRST.split(), start=1)},
     **{f"{word[:-1]}ieth": str(number) for word, number in _TENS.items()},
+    **{
+        f"{ten} {one}": str(number + digit)
+        for ten, number in {"twenty": 20, **_TENS}.items()
+        for digit, one in enumerate(_FIRST.split()[:9], start=1)
+    },
     "hundredth": "100",
 }
 _ROMAN: Mapping[str, str] = {
@@ -94,11 +99,16 @@ def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None
     """
     sign = _SIGNS.get(words[position], "")
     start = position + bool(sign)
-    word = words[start] if start < len(words) else ""
-    if word == "one" and not _LARGE.keys() & set(words[start + 1 : start + 2]):
+    word, after = [*words[start : start + 2], "", ""][:2]
+    if word == "one" and after not in _LARGE:
         return None
-    if ordinal := (None if word == "second" else _ORDINALS.get(word)) or _compound_ordinal(words, start):
-        return ordinal, "nth", start + 1 + (word in _SMALL)
+    if word != "second" and word in _ORDINALS:
+        return _ORDINALS[word], "nth", start + 1
+    # "twenty second" may be a time, so it needs a counted noun behind it.
+    if (pair := f"{word} {after}") in _ORDINALS and (
+        after != "second" or not _COUNTED_NOUNS.isdisjoint(words[start + 2 : start + 4])
+    ):
+        return _ORDINALS[pair], "nth", start + 2
     if word in _ROMAN:
         return _ROMAN[word], "", start + 1
     written, suffix = found.groups() if (found := _DIGITS.fullmatch(word)) else ("", "")
@@ -111,12 +121,12 @@ def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None
     number, used = _in_words([_plain(written) or word, *rest])
     if number is None:
         return None
-    after = start + used - bool(suffix)
-    behind = unit_named(words[after]) if after < len(words) and not sign else None
+    end = start + used - bool(suffix)
+    behind = unit_named(words[end]) if end < len(words) and not sign else None
     unit = sign or behind or ""
     if unit in _CURRENCIES and re.fullmatch(r"\d{1,3}\.\d{3}", number):
         number = number.replace(".", "")  # no price has three decimals
-    return number, unit, after + bool(behind)
+    return number, unit, end + bool(behind)
 
 
 def numerals(words: Sequence[str]) -> list[str]:
@@ -141,17 +151,6 @@ def unit_named(word: str) -> str | None:
     """The unit that a word behind a number names."""
     # In "5 in 10", "in" is far more often a preposition than inches.
     return UNITS.get(word) or (None if word == "in" else _AFTER_A_NUMBER.get(word))
-
-
-def _compound_ordinal(words: Sequence[str], position: int) -> str | None:
-    """ "twenty first" -> 21. "twenty second" may be a time, so it needs a counted noun after it."""
-    first, second = [*words[position : position + 2], "", ""][:2]
-    ten, one = _SMALL.get(first, 0), _ORDINALS.get(second, "")
-    if not 20 <= ten <= 90 or len(one) != 1:
-        return None
-    if one == "2" and _COUNTED_NOUNS.isdisjoint(words[position + 2 : position + 4]):
-        return None
-    return f"{ten // 10}{one}"
 
 
 def _in_words(words: Sequence[str]) -> tuple[str | None, int]:
@@ -197,11 +196,6 @@ DENIES = re.compile(
 )
 
 
-def stem_set(spaced: str) -> frozenset[str]:
-    """The stems of the words of a text with blanks between them."""
-    return frozenset(stems(spaced.split()))
-
-
 def any_of(table: str) -> re.Pattern[str]:
     """A pattern of words; in the table `*` stands for any ending, `_` for a blank."""
     known = "|".join(word.replace("*", r"\w*").replace("_", " ") for word in table.split())
@@ -230,39 +224,20 @@ larger smaller, early late, advance stagnate"""
 OPPOSITES = [tuple(order) for pair in _PAIRS.split(",") for order in permutations(stems(pair.split()))]
 
 _OPERATORS = """\
-all every each entire whole always everybody everyone everything
-most mostly majority
-mainly chiefly primarily largely
-some several certain various partly partially
-few
-oneof
-many numerous much
-half
-only sole solely exclusively
-often usually generally frequently commonly typically normally
-sometimes occasionally
-if unless whether provided
-may might possibly perhaps probably could possible potential potentially likely reportedly allegedly supposedly \
-apparently
-must
-would
-not no never neither none nobody nothing without nor rarely hardly seldom barely unable
-except
-plans plan planned proposed propose proposes intends intended expected expects wants wanted promised
-believed believes thought thinks considered supposed claimed claims argued argues suggested suggests alleged \
-theorized"""
-OPERATORS: Mapping[str, str] = {word: row.split()[0] for row in _OPERATORS.splitlines() for word in row.split()}
+all every each entire whole always everybody everyone everything, most mostly majority, mainly chiefly primarily
+largely, some several certain various partly partially, few, oneof, many numerous much, half, only sole solely
+exclusively, often usually generally frequently commonly typically normally, sometimes occasionally, if unless whether
+provided, may might possibly perhaps probably could possible potential potentially likely reportedly allegedly
+supposedly apparently, must, would, not no never neither none nobody nothing without nor rarely hardly seldom barely
+unable, except, over more above exceeding, under less below fewer, least, nearly almost, before, after, until till,
+since, plans plan planned proposed propose proposes intends intended expected expects wants wanted promised, believed
+believes thought thinks considered supposed claimed claims argued argues suggested suggests alleged theorized"""
+OPERATORS: Mapping[str, str] = {word: row.split()[0] for row in _OPERATORS.split(",") for word in row.split()}
 """Each operator with the first word of its row, which means nearly the same."""
 
-_NEARLY = frozenset(("almost", "nearly"))
-_BOUNDS = {
-    **dict.fromkeys(("over", "more", "above", "exceeding"), "over"),
-    **dict.fromkeys(("under", "less", "below", "fewer"), "under"),
-    **dict.fromkeys(_NEARLY, "nearly"),
-    "least": "least",
-}
-_TIMES = frozenset(("before", "after", "until", "till", "since"))
-_LINKS = word_set(
+_BOUNDS = frozenset(("over", "under", "least"))
+"""What bounds a number; before another word it is a preposition."""
+LINKS = word_set(
     "of in on at to from by with for into onto via as through across among between against within near than per"
 )
 _JOINS = word_set("and or but nor while whereas although though because which who whom whose that where when so")
@@ -270,7 +245,7 @@ _FILLERS = word_set(
     "yet also however moreover thus therefore then upon toward towards very quite just still already now ones "
     "other another even own one s"
 )
-_FUNCTION = STOP_WORDS | _TIMES | _LINKS | _JOINS | _FILLERS | _BOUNDS.keys()
+_FUNCTION = STOP_WORDS | LINKS | _JOINS | _FILLERS | OPERATORS.keys()
 
 _MONTHS = tuple(month.capitalize() for month in MONTHS)
 _MONTH = {short.lower(): name.lower() for name in _MONTHS for short in (name, name[:3])} | {"sept": "september"}
@@ -280,7 +255,6 @@ _NAMED_MONTH = rf"(?P<month>{'|'.join((*_MONTHS, *(name[:3] for name in _MONTHS)
 _MONTH_FIRST = re.compile(rf"\b{_NAMED_MONTH} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?![.:]\d)", re.IGNORECASE)
 _DAY_FIRST = re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_NAMED_MONTH}", re.IGNORECASE)
 _ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?(?!\w)")
-_FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
 _FRACTION = re.compile(r"(\d?)([½¼¾])")
 _GROUPED = re.compile(r"(?<=\d)['\u00a0\u202f](?=\d{3}\b)")
 _SPELLINGS = (
@@ -295,10 +269,13 @@ _SPELLINGS = (
     (re.compile(r"\bpercentage points?\b"), "pp"),
     (re.compile(r"\bone of (?=the|its|his|her|their|our)\b", re.IGNORECASE), "oneof "),
     (re.compile(r"±"), " to "),
+    (re.compile(r"[~≈](?=\s?\d)"), "about "),
     (re.compile(r"\btwice\b", re.IGNORECASE), "two times"),
     (re.compile(r"\bminus (?=\d)", re.IGNORECASE), "-"),
 )
 _LETTER = rf"[^\W\d_{UNSPACED}]"
+EDGES = frozenset(";,:|[].!?-\u2013\u2014")
+"""Marks between the parts of a sentence."""
 _TOKEN = re.compile(
     rf"""(?P<number>(?<![\w.])[-\u2212](?=\d) | [$€£¥₹%] | °\s?[cfCF]\b
             | v?\d+(?:[.,:]\d+)*(?:{_LETTER}{{1,4}}(?:[²³]|/[a-z]{{1,3}})?(?!\w)|['’]?s\b)?)
@@ -323,24 +300,16 @@ class Word:
         text: the stem; a number in digits, without its `unit`; a month's English name.
         kind: a number, a name (a capital inside the sentence), or any other word.
         signs: the operators before it; of the last word also those behind it.
-        bounds: "over", "under" or "nearly" before a number.
-        times: before, after, until or since.
-        links: the prepositions before it.
-        part: the number of commas and other edges so far.
+        before: the function words and marks before it.
         raw: as it is written.
-        joins: whether a conjunction or relative pronoun is before it.
     """
 
     text: str
     kind: Kind
     unit: str = ""
     signs: frozenset[str] = frozenset()
-    bounds: frozenset[str] = frozenset()
-    times: frozenset[str] = frozenset()
-    links: frozenset[str] = frozenset()
-    part: int = 0
+    before: frozenset[str] = frozenset()
     raw: str = ""
-    joins: bool = False
 
     @property
     def is_fact(self) -> bool:
@@ -354,24 +323,28 @@ def read(sentence: str) -> tuple[Word, ...]:
     pieces = [(match.lastgroup or "", match[0].strip()) for match in _TOKEN.finditer(spelled(sentence[:MOST_CHARS]))]
     found: list[Word] = []
     before: list[str] = []
-    part, at, first = 0, 0, True
+    at, first = 0, True
     while at < len(pieces):
         kind, piece = pieces[at]
         if kind == "edge":
-            part, first, at = part + 1, first or piece in ".!?", at + 1
+            first, at = first or piece in ".!?", at + 1
+            before.append(piece)
             continue
         if counted := _number(pieces, at, first):
             value, unit, at = counted
-            found.append(_with_operators(Word(value, "number", unit, part=part, raw=piece), before))
-            before = []
-        elif kind == "word" and _is_function_word(piece, first):
-            before.append(fold(piece).rstrip("."))
+            signs = _signs(before, fold(piece) not in _FEW)
+            found.append(Word(value, "number", unit, signs, frozenset(before), piece))
+            before, first = [], False
+            continue
+        folded, is_acronym = fold(piece).rstrip("."), piece.isupper() and len(piece) > 1
+        if kind == "word" and folded in _FUNCTION and not is_acronym and (piece != "May" or first):
+            before.append(folded)
             at += 1
         else:
             is_name = not first and any(letter.isupper() for letter in piece)
             bare = re.sub(r"'s?$", "", piece)
             for text in stems(words(bare)) if bare[-1:] not in "+#" else [fold(bare)]:
-                found.append(_with_operators(Word(text, "name" if is_name else "word", part=part, raw=bare), before))
+                found.append(Word(text, "name" if is_name else "word", "", _signs(before), frozenset(before), bare))
                 before = []
             before, at = [], at + 1
         first = False
@@ -379,14 +352,14 @@ def read(sentence: str) -> tuple[Word, ...]:
         found[-1] = replace(found[-1], signs=found[-1].signs | _signs(before))
     for place in range(len(found) - 2, -1, -1):  # "687 and 760 nm"
         word, after = found[place], found[place + 1]
-        if word.kind == after.kind == "number" and not word.unit and (after.joins or "to" in after.links):
+        if word.kind == after.kind == "number" and not word.unit and not after.before.isdisjoint(("and", "or", "to")):
             found[place] = replace(word, unit=after.unit if after.unit not in ("month", "nth") else "")
     return tuple(found)
 
 
 def spelled(text: str) -> str:
     """`text` with one spelling of dates, fractions, digits, apostrophes and contractions."""
-    text = _FRACTION.sub(lambda match: (match[1] or "0") + _FRACTIONS[match[2]], text)
+    text = _FRACTION.sub(lambda match: str(int(match[1] or 0) + unicodedata.numeric(match[2])), text)
     text = unicodedata.normalize("NFKC", _GROUPED.sub("", text))
     if not text.isascii():
         text = "".join(str(unicodedata.decimal(one, one)) for one in text)
@@ -428,37 +401,12 @@ def _number(pieces: list[tuple[str, str]], at: int, first: bool) -> tuple[str, s
     return value, unit, after
 
 
-def _is_function_word(piece: str, first: bool) -> bool:
-    if (piece.isupper() and len(piece) > 1) or (piece == "May" and not first):
-        return False
-    folded = fold(piece).rstrip(".")
-    return folded in _FUNCTION or folded in OPERATORS
+def _signs(before: Sequence[str], counts: bool = False) -> frozenset[str]:
+    found = frozenset(OPERATORS[one] for one in before if one in OPERATORS)
+    return found if counts or "half" in found else found - _BOUNDS
 
 
-def _with_operators(word: Word, before: list[str]) -> Word:
-    counts = word.kind == "number" or "half" in before
-    counting = before if counts else _NEARLY.intersection(before)
-    return replace(
-        word,
-        signs=_signs(before),
-        bounds=frozenset(_BOUNDS[one] for one in counting if one in _BOUNDS),
-        times=_TIMES.intersection(before),
-        links=_LINKS.intersection(before),
-        joins=not _JOINS.isdisjoint(before),
-    )
-
-
-def _signs(before: list[str]) -> frozenset[str]:
-    return frozenset(OPERATORS[one] for one in before if one in OPERATORS)
-
-
-Chain = Sequence[tuple[int, int]]
-"""Words that two sentences have in the same order: pairs of their places."""
-
-_MOST_PAIRS, _REACH = 1_000, 60
-_FEW = word_set("two three four five six seven eight nine ten") | dict.fromkeys(list(_ORDINALS)[:10]).keys() - {
-    "second"
-}
+_FEW = word_set("two three four five six seven eight nine ten first third fourth fifth sixth seventh eighth ninth")
 NO_UNITS = frozenset(("", "month", "nth"))
 
 
@@ -468,8 +416,7 @@ def names_of(said: Sequence[Word], passage: Quotable) -> set[int]:
     for place, word in enumerate(said):
         if word.kind == "word" and word.raw[:1].isupper():
             after = said[place + 1] if place + 1 in found else None
-            is_joined = after and after.part == word.part and not (after.links or after.joins)
-            if is_joined or word.text in passage.names:
+            if (after and not after.before) or word.text in passage.names:
                 found.add(place)
     return found
 
@@ -479,50 +426,44 @@ def same_number(word: Word, other: Word) -> bool:
     return (
         word.text == other.text
         and (word.unit in ("", other.unit) or {word.unit, other.unit} <= NO_UNITS)
-        and {"over", "under"} - (word.bounds ^ other.bounds) != set()
+        and not word.signs ^ other.signs >= {"over", "under"}
     )
+
+
+def parts_of(some: Sequence[Word]) -> list[list[Word]]:
+    """The words between commas and other marks. A date has one in itself, and "In the US," belongs to what follows."""
+    parts: list[list[Word]] = [[]]
+    for word in some:
+        last = parts[-1]
+        is_date = last and last[-1].kind == word.kind == "number" and word.before == {","}
+        if not (EDGES.isdisjoint(word.before) or is_date or all(one.is_fact for one in last)):
+            parts.append([])
+        parts[-1].append(word)
+    return parts
 
 
 def unmatched(some: Sequence[Word], others: Sequence[Word]) -> list[Word]:
     """The numbers of one sentence that the other does not have."""
-    return [
-        word
-        for word in some
-        if word.kind == "number" and not any(one.kind == "number" and same_number(word, one) for one in others)
-    ]
+    return [word for word in some if word.kind == "number" and not any(same_number(word, one) for one in others)]
 
 
 def kind_of(number: Word) -> str:
-    """The unit of a number, or "year"."""
-    return "year" if is_year(number.text) and not number.unit else number.unit
+    """The unit of a number, or "year"; empty for a word."""
+    if number.kind != "number":
+        return ""
+    return "year" if is_year(number.text) and not number.unit else number.unit or "1"
 
 
 def is_small_number(word: Word) -> bool:
-    """Whether it is one of the words from "two" to "tenth", which often count without being a fact."""
+    """Whether it is a word such as "two" or "ninth", which often counts without being a fact."""
     return word.kind == "number" and word.raw.lower() in _FEW
 
 
-def chain_of(said: Sequence[Word], theirs: Sequence[Word]) -> Chain:
-    """The longest match of words in the same order, neighbours preferred."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, word in enumerate(theirs):
-        places[word.text].append(place)
-    pairs = [(one, other) for one, word in enumerate(said) for other in places.get(word.text, ())][:_MOST_PAIRS]
-    best: list[tuple[float, int]] = []
-    for index, (one, other) in enumerate(pairs):
-        top = (1.0, -1)
-        for before in range(max(0, index - _REACH), index):
-            if pairs[before][0] < one and pairs[before][1] < other:
-                distance = other - pairs[before][1]
-                reached = best[before][0] + 1.0 + (0.4 if distance == 1 else 0.0) - 0.02 * min(distance, 9)
-                top = max(top, (reached, before))
-        best.append(top)
-    index = max(range(len(pairs)), key=lambda place: best[place][0], default=-1)
-    chain = []
-    while index >= 0:
-        chain.append(pairs[index])
-        index = best[index][1]
-    return chain[::-1]
+def compared(said: Sequence[Word], theirs: Sequence[Word]) -> list[tuple[Sequence[Word], Sequence[Word]]]:
+    """Two sentences side by side: words that both have in a row, and between them what only one of them has there."""
+    ours, other = ([word.text for word in some] for some in (said, theirs))
+    steps = SequenceMatcher(None, ours, other, autojunk=False).get_opcodes()
+    return [(said[one:two], theirs[three:four]) for _, one, two, three, four in steps]
 
 
 MOST_QUOTES = 4
@@ -576,35 +517,23 @@ class Quotable:
             names=frozenset(word.text for word in (*above, *every) if word.kind == "name"),
         )
 
-    @classmethod
-    def joined(cls, passages: Sequence[Quotable]) -> Quotable:
-        """Several passages as one."""
-        return cls(
-            tuple(quote for one in passages for quote in one.quotes),
-            frozenset[str]().union(*(one.context for one in passages)),
-            frozenset[str]().union(*(one.names for one in passages)),
-        )
-
     def holding(self, copied: str) -> list[Quote]:
         """The sentences and rows in which words copied from the passage stand; empty if they do not.
 
         Differences of Unicode, blanks, quotation marks and punctuation do not count.
         """
         wanted = _folded(copied)
+        is_long = wanted.count(" ") - 1 >= LEAST_WORDS
         texts = [_folded(quote.text) for quote in self.quotes]
-        for place, text in enumerate(texts):
-            cells = [_folded(cell) for _, cell in self.quotes[place].cells]
-            if wanted in text and (wanted.count(" ") - 1 >= LEAST_WORDS or wanted in (text, *cells)):
-                return [self.quotes[place]]
-        joined = "".join(text[1:] for text in texts)
-        start = f" {joined}".find(wanted) if wanted.count(" ") - 1 >= LEAST_WORDS else -1
-        if start < 0:
-            return []
-        found, at = [], 0
         for quote, text in zip(self.quotes, texts, strict=True):
-            if at < start + len(wanted) - 1 and at + len(text) - 1 > start:
+            if wanted in text and (is_long or wanted in (text, *(_folded(cell) for _, cell in quote.cells))):
+                return [quote]
+        start, end = f" {''.join(text[1:] for text in texts)}".find(wanted), 1
+        found = []
+        for quote, text in zip(self.quotes, texts, strict=True):
+            begin, end = end - 1, end + len(text) - 1
+            if is_long and start >= 0 and begin < start + len(wanted) - 1 and end - 1 > start:
                 found.append(quote)
-            at += len(text) - 1
         return found[:MOST_QUOTES]
 
 
