@@ -55,7 +55,7 @@ from websearch_gateway.upstream.layers import (
     Stopwatch,
     UpstreamHealth,
 )
-from websearch_gateway.upstream.ledger import Budget, Ledger
+from websearch_gateway.upstream.ledger import Ledger
 from websearch_gateway.upstream.race import (
     LEAST_SHARE_SECONDS,
     FallbackSearcher,
@@ -143,7 +143,7 @@ def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
     record = health.of(bare.name)
     limiter = RateLimiter(record, bare.provider.capabilities.requests_per_second)
     clean = partial(cleaned_hits, address_policy(settings))
-    budget = (Budget(bare.name, ledger, bare.most_usd),) if bare.price_usd else ()
+    budget = (partial(ledger.pay, bare.name, bare.most_usd),) if bare.price_usd else ()
     paced = replace(bare, layers=(*bare.layers, limiter, Stopwatch(record)), on_headers=limiter.learn)
     # The breaker learns what the cleaning refuses.
     return Layered(paced, _guarded(bare.name, _breaker(settings, record, LEAST_SHARE_SECONDS), clean, *budget))
@@ -154,7 +154,7 @@ def reranker_layers(settings: Settings, health: HealthRegistry, ledger: Ledger) 
     if settings.reranker_url is None:
         return ()
     record, price = health.of("reranker"), settings.prices.get("reranker")
-    budget = (Budget("reranker", ledger, lambda _: price),) if price else ()
+    budget = (partial(ledger.pay, "reranker", lambda _: price),) if price else ()
     # Every call waits for it, and can do without it.
     breaker = _breaker(settings, record, LEAST_SHARE_SECONDS, timeouts=1)
     return (*_guarded("reranker", breaker, *budget), Stopwatch(record))
@@ -205,14 +205,10 @@ def answering(
     for engine, entry in zip(engines, answers_configured(settings), strict=True):
         record = health.of(engine.name)
         breaker = _breaker(settings, record, fair_seconds)
-        budget = Budget(engine.name, ledger, partial(_most_usd, engine))
+        budget = partial(ledger.pay, engine.name, partial(lambda asked, _: asked.most_usd, engine))
         layered = Layered(engine, (*_guarded(engine.name, breaker, budget), Stopwatch(record)))
         ranked.append(Ranked(layered, breaker.overtaken, entry.gathers))
     return FallbackEngine(ranked, raw, settings.fallback_hedge_seconds)
-
-
-def _most_usd(engine: HostedEngine, _: SearchQuery) -> float:
-    return engine.most_usd
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,8 +240,7 @@ class HttpSearcher:
         full = min(query.max_results, self.provider.capabilities.page_size)
         body, hits = await self._page(self.provider.request(query), call)
         more, pages, bodies = hits, 1, [body]
-        caveat = self.provider.capabilities.caveat
-        warnings: tuple[str, ...] = (caveat,) if caveat else ()
+        warnings = tuple(filter(None, [self.provider.capabilities.caveat]))
         while len(more) >= full and len(hits) < query.max_results and pages < MAX_PAGES:
             request = await in_own_thread(self.provider.next_page, query, body, pages + 1)
             if request is None:

@@ -33,7 +33,10 @@ _OWN_CODES = {"GB": "uk", "SI": "sl"}
 
 @dataclass(frozen=True)
 class DuckDuckGo(SharedProvider):
-    """A page for people. We submit its form under our own user agent; it often answers with a bot page, as a 202."""
+    """A page for people, which knows no OR: it gets one domain at most. We submit its form under our own user agent.
+
+    It often answers with a bot page, as a 202.
+    """
 
     base_url: str = "https://html.duckduckgo.com"
 
@@ -44,7 +47,7 @@ class DuckDuckGo(SharedProvider):
 
     def request(self, query: SearchQuery) -> HttpRequest:
         """POST /html/."""
-        return self._post(query, {"q": _query_text(query), "b": ""})
+        return self._post(query, {"q": with_sites(query, most_included=1), "b": ""})
 
     def parse(self, body: bytes) -> list[Hit]:
         """The results without the advertisements; raises on a bot page of any status."""
@@ -59,7 +62,7 @@ class DuckDuckGo(SharedProvider):
         if not tokens:
             return None
         start = 10 + (page - 2) * 15
-        form = {"q": _query_text(query), "s": str(start), "dc": str(start + 1), "vqd": tokens[0]}
+        form = {"q": with_sites(query, most_included=1), "s": str(start), "dc": str(start + 1), "vqd": tokens[0]}
         return self._post(query, form | {"nextParams": "", "api": "d.js", "o": "json", "v": "l"})
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
@@ -85,11 +88,6 @@ class DuckDuckGo(SharedProvider):
             return None
         snippet = snippets[0].text_content() if snippets else ""
         return make_hit(self.name, _target(links[0].get("href")), links[0].text_content(), snippet)
-
-
-def _query_text(query: SearchQuery) -> str:
-    """The query with one domain at most: DuckDuckGo supports no OR."""
-    return with_sites(query, most_included=1)
 
 
 def _blocked() -> SearchProviderError:

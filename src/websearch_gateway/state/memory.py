@@ -79,15 +79,7 @@ class MemoryState(State):
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         self._refuse_when_closed()
-        self._sort()
-        first = max(bisect_left(self._sorted, prefix), bisect_right(self._sorted, after) if after else 0)
-        for key in self._sorted[first : bisect_left(self._sorted, f"{prefix}\U0010ffff", first)]:
-            if await self.get(key) is not None:
-                held, expires = self._entries[key]
-                yield entry_of(key, held, expires - self._clock())
-
-    def _sort(self) -> None:
-        """Insert the keys that were added since the last scan, so that a scan does not look at all keys."""
+        # Insert the keys that were added since the last scan, so that a scan does not look at all keys.
         if len(self._added) > _FEW_ADDED * len(self._sorted) or len(self._sorted) > 2 * len(self._entries):
             self._sorted = sorted(self._entries)
         else:
@@ -96,6 +88,11 @@ class MemoryState(State):
                 if self._sorted[place : place + 1] != [key]:
                     self._sorted.insert(place, key)
         self._added.clear()
+        first = max(bisect_left(self._sorted, prefix), bisect_right(self._sorted, after) if after else 0)
+        for key in self._sorted[first : bisect_left(self._sorted, f"{prefix}\U0010ffff", first)]:
+            if await self.get(key) is not None:
+                held, expires = self._entries[key]
+                yield entry_of(key, held, expires - self._clock())
 
     async def close(self) -> None:
         self._closed = True

@@ -309,10 +309,6 @@ def _squeeze(text: str) -> str:
     return _compiled(r"[\W_]+").sub("", text).casefold()
 
 
-def _looks_random(piece: str) -> bool:
-    return bool(_compiled(_RANDOM_PIECE).search(piece) or _compiled(_DIGITS_OF_A_KEY).fullmatch(piece))
-
-
 def _in_pieces(pieces: list[str], shaped: _Finder) -> str | None:
     """The kind of a key that is written in several pieces, which begins where one of them does."""
     joined, starts = "".join(pieces), [0]
@@ -326,7 +322,8 @@ def _in_pieces(pieces: list[str], shaped: _Finder) -> str | None:
                 rest = pieces[first + 1 : last]
                 is_short = sum(map(len, rest)) < 3 * len(rest)
                 share = _RANDOM_SHARE_OF_SHORT if is_short else _RANDOM_SHARE
-                if sum(map(_looks_random, rest)) >= share * len(rest):
+                random, digits = _compiled(_RANDOM_PIECE), _compiled(_DIGITS_OF_A_KEY)
+                if sum(bool(random.search(one) or digits.fullmatch(one)) for one in rest) >= share * len(rest):
                     return shaped(found.group())
                 break
     return None

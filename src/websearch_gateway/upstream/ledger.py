@@ -104,6 +104,8 @@ class Ledger:
     async def payment(self, call: Call, upstream: str, most_usd: float) -> AsyncIterator[None]:
         """Reserve `most_usd` for `call` in the block, and book what is on its bill at the end, however it ends.
 
+        What sends a request puts its price on the bill as it goes out, see `net.client.billed`.
+
         Raises:
             SearchBudgetError: the budget has no room for the call; a free upstream may serve.
         """
@@ -116,6 +118,18 @@ class Ledger:
             self._settle(day, call.caller.user, upstream, micros, reserved)
             if micros and call.caller.watch is not None:
                 call.caller.watch.of(upstream).usd += micros / _MICROS
+
+    async def pay(
+        self, upstream: str, most_usd: Callable[[SearchQuery], float], ask: Callable[[], Awaitable[T]], call: Call
+    ) -> T:
+        """The layer that asks an upstream, whose query may cost `most_usd`, only while the day's budget has room.
+
+        Raises:
+            SearchBudgetError: the day's budget has no room for it.
+            SearchError: what `ask` raises.
+        """
+        async with self.payment(call, upstream, most_usd(call.query)):
+            return await ask()
 
     def observe(self, record: CallRecord) -> None:
         """Count a call's duration and the cost that the cache saved. Writes all counts of a second together."""
@@ -251,32 +265,6 @@ class Ledger:
         return _name(int(self._clock() // _DAY_SECONDS))
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The layer that asks an upstream only while the day's budget has room, and puts what it costs on the ledger.
-
-    What sends a request puts its price on the bill as it goes out, see `net.client.billed`.
-
-    Attributes:
-        name: the upstream.
-        most_usd: the most that a query may cost.
-    """
-
-    name: str
-    ledger: Ledger
-    most_usd: Callable[[SearchQuery], float]
-
-    async def __call__(self, ask: Callable[[], Awaitable[T]], call: Call) -> T:
-        """The result of `ask()`.
-
-        Raises:
-            SearchBudgetError: the day's budget has no room for it.
-            SearchError: what `ask` raises.
-        """
-        async with self.ledger.payment(call, self.name, self.most_usd(call.query)):
-            return await ask()
-
-
 BYTES_PER_TOKEN = 3
 """English has four or five bytes per token, other scripts about three: the estimate is on the high side."""
 
@@ -313,25 +301,18 @@ class BudgetedEmbedder:
             SearchBudgetError: the day's budget has no room for it.
             SearchError: as the embedder raises.
         """
-        usd = self._usd(texts)
-        call = call or Call(math.inf)
+        import numpy as np
+
+        call, found = call or Call(math.inf), []
         own = replace(call, bill=call.bill.part())
-
-        async def ask() -> Vectors:
-            import numpy as np
-
-            found = []
+        async with self.ledger.payment(own, "embedding", self._usd(texts)):
             for start in range(0, len(texts) or 1, EMBEDDED_AT_ONCE):  # if one fails, those before it are paid
                 batch = texts[start : start + EMBEDDED_AT_ONCE]
                 with billed(own.bill, self._usd(batch)):
                     found.append(await self.embedder.embed(batch, kind, own))
-            width = found[-1].shape[1] or self.embedder.dimensions
-            # Blank texts before the first reply have vectors of no dimensions.
-            return np.concatenate(
-                [rows if rows.shape[1] else np.zeros((len(rows), width), np.float32) for rows in found]
-            )
-
-        return await Budget("embedding", self.ledger, lambda _: usd)(ask, own)
+        width = found[-1].shape[1] or self.embedder.dimensions
+        # Blank texts before the first reply have vectors of no dimensions.
+        return np.concatenate([rows if rows.shape[1] else np.zeros((len(rows), width), np.float32) for rows in found])
 
     def _usd(self, texts: Sequence[str]) -> float:
         tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
