@@ -60,7 +60,7 @@ async def test_a_call_ends_at_its_deadline_and_leaves_no_statement_behind(
     async with gateway(search_deadline_seconds=0.2) as opened:
         await opened.docs.store.versions()
         with monkeypatch.context() as patch:
-            patch.setattr(docs, "select", lambda db, *_: db.execute(endless).fetchall())
+            patch.setattr(docs, "select", lambda db, *_, **__: db.execute(endless).fetchall())
             with pytest.raises(SearchTimeoutError, match="No answer came"):
                 await row.call(opened, row.parse(given), LOCAL, no_progress)
         assert await opened.docs.store.versions() == []
