@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import time
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any
 
 import pytest
 
 from tests.docs_index.crawl.small_site import PROSE, Site, html
 from tests.loopback import serving
+from tests.shared_workers import SharedWorkers
 from websearch_gateway.app import Gateway
-from websearch_gateway.errors import Exhausted, SearchRateLimitError, SearchValidationError
-from websearch_gateway.models import Caller, Claim
+from websearch_gateway.errors import Exhausted, SearchRateLimitError, SearchTimeoutError, SearchValidationError
+from websearch_gateway.models import Caller, Claim, ContentRequest, Deadline
 from websearch_gateway.sandbox import Sandbox, key_of
+from websearch_gateway.text.support import judged
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 ANN = Caller("ann")
@@ -132,6 +136,35 @@ async def test_a_page_that_hangs_leaves_its_claims_unread_and_the_others_checked
         checked = await opened.check_claims([Claim(TALL, (tower, slow)), Claim(ABSENT, (slow,))], ANN)
     assert [one.verdict for one in checked.claims] == ["supported", "unread"]
     assert any("was not read: TIMEOUT: " in warning for warning in checked.warnings)
+
+
+@pytest.fixture
+def endless_tides(running_workers: SharedWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking through a text about tides takes all the time there is."""
+    run = running_workers.run
+
+    async def endless(function: Callable[..., Any], *texts: Any, deadline: Deadline, **options: Any) -> Any:
+        if function is judged and "tide" in texts[2].casefold():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.Event().wait(), deadline.remaining())
+            raise SearchTimeoutError("too late")
+        return await run(function, *texts, deadline=deadline, **options)
+
+    monkeypatch.setattr(running_workers, "run", endless)
+
+
+@pytest.mark.usefixtures("endless_tides")
+async def test_a_page_that_takes_too_long_to_look_through_costs_no_other_verdict(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    tower, slow = f"{sandbox.url}/pages/eiffel-tower", f"{sandbox.url}/pages/tides-explained"
+    async with gateway() as opened:
+        for url in (tower, slow):
+            await opened.reading.content(ContentRequest(url), ANN)
+    async with gateway(search_deadline_seconds=4.0) as opened:
+        checked = await opened.check_claims([Claim(TALL, (tower, slow)), Claim(ABSENT, (slow,))], ANN)
+    assert [one.verdict for one in checked.claims] == ["supported", "unread"]
+    assert checked.warnings == ("127.0.0.1 was read, but not looked through in time.",)
 
 
 async def test_domains_that_the_operator_blocks_are_not_read_for_a_claim(gateway: Open, sandbox: Sandbox) -> None:

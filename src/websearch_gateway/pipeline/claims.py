@@ -39,6 +39,8 @@ SEARCH_SHARE = 1 / 2
 """The share of a call's time that its searches may take."""
 CHECK_RESERVE_SECONDS = 1.0
 """Reserved at the end of the deadline (seconds, or a tenth of it if less), for looking through the pages."""
+REPLY_RESERVE_SECONDS = 0.2
+"""Reserved for the reply (seconds): pages that take long to look through must not cost the verdicts of the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +152,14 @@ class ClaimChecking:
         return {url: page for url, page in outcomes.items() if isinstance(page, Page)}
 
     async def _judged(
-        self, claims: Sequence[Claim], urls: Sequence[Sequence[str]], pages: Mapping[str, Page], deadline: Deadline
+        self, claims: Sequence[Claim], urls: Sequence[Sequence[str]], pages: Mapping[str, Page], call: _Call
     ) -> list[dict[str, tuple[str, str]]]:
         """For each claim the verdict and quote of each page that it may be about, by address."""
         asked = {url: [one.claim for one, of in zip(claims, urls, strict=True) if url in of] for url in pages}
-        judging = (_judge(self.web.workers, asked[url], page, deadline) for url, page in pages.items())
+        judging = (_judge(self.web.workers, asked[url], page, call) for url, page in pages.items())
         found = dict(zip(pages, await asyncio.gather(*judging), strict=True))
+        late = (url for url in pages if not found[url])
+        call.warnings.extend(f"{host(url)} was read, but not looked through in time." for url in late)
         return [
             {url: _of_claim(one.claim, *found[url][one.claim]) for url in of if one.claim in found.get(url, {})}
             for one, of in zip(claims, urls, strict=True)
@@ -189,9 +193,10 @@ async def _judge(
     """What `judged` finds for each sentence; empty if the page could not be looked through in time."""
     from websearch_gateway.text.support import judged  # it runs in workers; most servers never need it
 
+    earlier = deadline.within(max(0.0, deadline.remaining() - REPLY_RESERVE_SECONDS))
     try:
         found = await workers.run(
-            judged, sentences, page.markdown, page.title, deadline=deadline, size=len(page.markdown)
+            judged, sentences, page.markdown, page.title, deadline=earlier, size=len(page.markdown)
         )
     except Unavailable:
         return {}
