@@ -203,6 +203,47 @@ def test_the_signatures_of_pdoc_have_their_ids():
     ]
 
 
+@pytest.mark.parametrize(
+    ("markup", "ids", "line"),
+    [
+        pytest.param(
+            '<div class="basemethod"><a name="eggs.Egg.boil">\n</a>\n<a name="boil">\n</a><div class="functionHeader"><span>def</span> '
+            f'<span class="py-defname">boil</span>(self):</div><div class="docstring"><p>{TEXT}</p></div></div>',
+            ["boil", "eggs.Egg.boil"],
+            "def boil(self):",
+            id="pydoctor",
+        ),
+        pytest.param(
+            '<div class="border-bottom" id="eggboil"><div class="toggle-sibling"><div><a class="icon">▸</a> <span class="code">boil(times)'
+            f'</span></div></div><div class="toggle-target"><section><p>{TEXT}</p></section></div></div>',
+            ["eggboil"],
+            "▸ boil(times)",
+            id="documentation.js",
+        ),
+        pytest.param(
+            '<section id="impl-Boil-for-Egg" class="impl"><a class="src rightside" href="s.html">Source</a><a href="#impl-Boil-for-Egg" '
+            f'class="anchor">§</a><h3 class="code-header">impl Boil for Egg</h3></section><p>{TEXT}</p>',
+            ["impl-Boil-for-Egg"],
+            "### impl Boil for Egg",
+            id="rustdoc",
+        ),
+        pytest.param(
+            '<span id="structfield.size" class="structfield section-header"><a href="#structfield.size" class="anchor field">§</a><code>'
+            f"size: u8</code></span><div class='docblock'><p>{TEXT}</p></div>",
+            ["structfield.size"],
+            "`size: u8`",
+            id="a field in rustdoc",
+        ),
+    ],
+)
+def test_a_definition_is_found_by_the_ids_beside_it(markup: str, ids: list[str], line: str):
+    page = f"<main><h1>eggs</h1><p>{TEXT}</p>{markup}</main>"
+    found = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8")
+    assert [(name, found.markdown[at:].partition("\n")[0]) for at, name in found.anchors] == [
+        (one, line) for one in ids
+    ]
+
+
 def test_every_signature_of_haddock_stays_and_has_its_id():
     def signature(kind: str, name: str) -> str:
         return (
@@ -379,6 +420,24 @@ def test_the_heading_above_the_main_element_stays_without_the_contents_below_it(
     assert markdown.startswith("# Eggs\n\n## Part 0 of the eggs\n")
     markdown = crawled(f'<main><h1>Eggs</h1><nav id="TableOfContents"><ul>{contents}</ul></nav>{parts}</main>')
     assert markdown.startswith("# Eggs\n\n## Part 0 of the eggs\n")
+
+
+def test_crumbs_and_a_footer_without_a_role_are_left_out():
+    crumbs = (
+        '<div class="rustdoc-breadcrumbs"><a href="index.html">eggs</a>::<wbr><a href="pans/index.html">pans</a></div>'
+    )
+    foot = '<div id="footer"><div id="footer-text">Last updated 2026-11-28 15:00:54 UTC</div></div>'
+    assert crawled(f"<main>{crumbs}<h1>Eggs</h1><p>{TEXT}</p>{foot}</main>") == f"# Eggs\n\n{TEXT}"
+
+
+def test_a_page_sends_its_readers_on_only_outside_of_noscript():
+    moved = '<meta http-equiv="Refresh" content="0;eggs/package-summary.html">'
+    for markup, target in (
+        (f"<noscript>{moved}</noscript>", ""),
+        (moved, "https://d.example/eggs/package-summary.html"),
+    ):
+        page = f"<html><head>{markup}</head><body><main><p>{TEXT}</p></main></body></html>"
+        assert crawled_html(page.encode(), "https://d.example/", "utf-8").refresh == target
 
 
 def test_banners_and_dialogs_are_left_out_and_a_heading_for_paper_too():

@@ -429,9 +429,12 @@ def _is_menu(container: Container, main: slice) -> bool:
     """Whether an element of a page of documentation is a menu, banner or dialog, or lists the headings below it."""
     element = container.element
     is_outside = container.end <= main.start or container.start >= main.stop
+    name = f"{element.get('id', '')} {element.get('class', '')}".lower()
     if is_outside and (element.tag in ("nav", "footer") or element.get("role") in _MENUS):
         return True
-    if element.tag != "nav" and element.get("id") != "toc" and "toc" not in element.get("class", "").split():
+    if "breadcrumb" in name or name.strip() == "footer":
+        return True
+    if element.tag != "nav" and "toc" not in name.split():
         return False
     return all(link.get("href", "#").startswith("#") for link in element.iter("a"))
 
@@ -591,7 +594,10 @@ def _cleaned(read: CrawledPage, url: str) -> CrawledPage:
 def _refreshes(root: Any, base: str) -> Iterator[str]:
     """The targets of `<meta http-equiv="refresh">`, which moves readers of static sites to a page's new address."""
     for element in root.iter("meta"):
-        if element.get("http-equiv", "").strip().lower() != "refresh" or any(element.iterancestors("noscript")):
+        if (
+            element.get("http-equiv", "").strip().lower() != "refresh"
+            or next(element.iterancestors("noscript"), None) is not None
+        ):
             continue
         if (found := _REFRESH.fullmatch(element.get("content", ""))) and (target := _absolute(base, found[1])):
             yield target

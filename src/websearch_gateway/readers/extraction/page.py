@@ -300,6 +300,7 @@ _KINDS_LIKE = re.compile(
     r"|(?P<numbers>lineno[s-]\S*|line-?num(?:ber)?s?\S*|(?:\S+-)?gutter|hljs-ln-\S+|codeLineNumber\S*)"
 )
 _NAMES = {"fragment": "lines", "tabs": "labels", "lang": "language", "src": "source"}
+_NAMES |= {"structfield section-header": "block"}  # of rustdoc
 _NAMES |= {"conum": "callout", "ulist tablist": "furniture"}  # of AsciiDoc: a number in code that a list below explains
 _NAMES |= {"tsd-tag": "flag", **dict.fromkeys(("tsd-breadcrumb", "page-menu"), "furniture")}  # of TypeDoc
 _NAMES |= dict.fromkeys(("book-header", "search-results-title"), "furniture")  # of GitBook and HonKit
@@ -337,6 +338,8 @@ def strip_furniture(root: Any) -> None:
             _remove_callout(element)
         elif kind == "lines" and element.tag == "div":
             _as_code(element)
+        elif kind == "block":
+            element.tag = "div"
         elif kind == "flag":  # stands before a name, apart from it by its style alone
             element.tail = f" {element.tail or ''}"
     articles = list(islice(root.iter("article"), 2))

@@ -218,8 +218,10 @@ class _Writer:
                 for block, is_plain in zip(blocks, plain, strict=True)
             ]
             return [marked(blocks[0], frame.element), *blocks[1:]]
-        if tag == "div" and (identifier := _permalink_after(frame.element)):
-            return [_with_mark(blocks[0], identifier), *blocks[1:]]
+        if tag == "div":
+            for identifier in _ids_of_signature(frame.element, blocks[0]):
+                blocks[0] = _with_mark(blocks[0], identifier)
+            return blocks
         if tag == "p" and (identifier := _defined_in(frame.element)):
             return [_with_mark(blocks[0], identifier), *blocks[1:]]
         return blocks
@@ -405,6 +407,7 @@ Anchors = tuple[tuple[int, str], ...]
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 _MARK = re.compile(f"{_OPEN}([^\\s{_OPEN}{_CLOSE}]{{1,200}}){_CLOSE}")
 _USABLE = re.compile(f"[^\\s{_OPEN}{_CLOSE}]{{1,200}}")
+_NAMED = re.compile(r"\W{0,9}(\w{3,100})\b")
 _ANCHORS_DEEPEST = 6  # DocBook puts four elements between a heading and the section with its id
 _NEAR = 8  # elements around a heading: a hostile page may have thousands
 
@@ -420,13 +423,20 @@ def _with_mark(line: str, identifier: str) -> str:
     return f"{first}{_OPEN}{identifier}{_CLOSE}{newline}{rest}"
 
 
-def _permalink_after(element: Any) -> str:
-    """The id to which an empty permalink right after an element leads, as pdoc writes it after a signature."""
+def _ids_of_signature(element: Any, text: str) -> Iterator[str]:
+    """The ids that lead to a signature: of an empty permalink right after it, as pdoc writes it, and of empty anchors
+    right before it, as pydoctor does; and the id that ends in the name that the text begins with.
+    """
     link = element.getnext()
-    if link is None or link.tag != "a" or "headerlink" not in link.get("class", "") or _has_text(link.text):
-        return ""
-    mark, identifier = link.get("href", "")[:1], link.get("href", "")[1:]
-    return identifier if mark == "#" and _USABLE.fullmatch(identifier) else ""
+    if link is not None and link.tag == "a" and "headerlink" in link.get("class", "") and not _has_text(link.text):
+        yield from (one[1:] for one in [link.get("href", "")] if one[:1] == "#" and _USABLE.fullmatch(one[1:]))
+    for anchor in islice(element.itersiblings(preceding=True), _NEAR):
+        if anchor.tag != "a" or len(anchor) or _has_text(anchor.text) or _has_text(anchor.tail):
+            break
+        yield from (one for one in [anchor.get("id") or anchor.get("name") or ""] if _USABLE.fullmatch(one))
+    identifier, name = element.get("id") or "", _NAMED.match(text)
+    if name and identifier.endswith(name[1]) and _USABLE.fullmatch(identifier) and _OPEN not in text.partition("\n")[0]:
+        yield identifier
 
 
 def _defined_in(paragraph: Any) -> str:
@@ -464,7 +474,7 @@ def _candidates(element: Any) -> Iterator[str | None]:
         if parent is None or parent.tag in ("body", "html", "main"):
             return
         before = list(islice(element.itersiblings(preceding=True), _NEAR))
-        empty = list(takewhile(lambda one: not (len(one) or _has_text(one.text) or _has_text(one.tail)), before))
+        empty = list(takewhile(_is_empty, before))
         is_first = len(empty) == len(before) and not _has_text(parent.text)
         if is_first and parent.tag == "section":
             yield parent.get("id")
@@ -478,6 +488,12 @@ def _candidates(element: Any) -> Iterator[str | None]:
 def _own_id(element: Any) -> str | None:
     """The id of an element. Scaladoc writes the types of a signature as `<a name>` with the address of another page."""
     return element.get("id") or (element.get("name") if element.get("href", "#").startswith("#") else None)
+
+
+def _is_empty(element: Any) -> bool:
+    """Whether an element has no text but the sign of a permalink."""
+    text = element.text if element.tag != "a" or (element.text or "").strip() not in _PERMALINKS else None
+    return not (len(element) or _has_text(text) or _has_text(element.tail))
 
 
 def _has_text(text: str | None) -> bool:
