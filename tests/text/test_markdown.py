@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.text.chunk import chunk
-from websearch_gateway.text.markdown import as_user_text, blocks, code_blocks, without_comments
+from websearch_gateway.text.markdown import as_user_text, blocks, code_blocks, plain, without_comments
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,15 @@ def test_any_text_loses_its_headings_and_closes_its_fences(written: str) -> None
 @pytest.mark.parametrize(("line", "count"), [("4) was found", 1), ("2. This one", 1), ("1. Rope", 2), ("- Rope", 2)])
 def test_only_the_number_one_begins_a_list_right_after_prose(line: str, count: int) -> None:
     assert len(list(blocks(f"The gas O\n{line}\n\n2. Anchor"))) == count + 1
+
+
+@pytest.mark.parametrize(
+    ("markdown", "words"),
+    [
+        (r"Call \*args\* and \*\*kwargs\*\*.", "Call *args* and **kwargs**."),
+        (r"Its name is \_\_init\_\_ in \_module\_.", "Its name is __init__ in _module_."),
+        (r"**Bold \* star** and *a line*", "Bold * star and a line"),
+    ],
+)
+def test_an_escaped_mark_is_a_sign_of_the_text(markdown: str, words: str) -> None:
+    assert plain(markdown) == words

@@ -52,8 +52,9 @@ _CODE_OR_COMMENT = re.compile(
 _IMAGE = re.compile("!" + LINK.pattern)
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]++)>", re.IGNORECASE)
 _REFERENCE = re.compile(r"\[\^[^\[\]\s]{1,20}+\]|\[\d{1,3}\]")
-_STRONG = re.compile(r"(\*\*\*|\*\*|__|~~)(?=\S)((?:(?!\1).){1,2000}+)(?<=\S)\1", re.DOTALL)
-_EMPHASIS = re.compile(r"(?<!\w)([*_])(?=[^\s*_])([^*_\n]{1,1000}+)(?<=\S)\1(?!\w)")
+# A mark behind a backslash is a sign of the text.
+_STRONG = re.compile(r"(?<!\\)(\*\*\*|\*\*|__|~~)(?=\S)((?:(?!\1).){1,2000}+)(?<=[^\s\\])\1", re.DOTALL)
+_EMPHASIS = re.compile(r"(?<![\w\\])([*_])(?=[^\s*_])([^*_\n]{1,1000}+)(?<=[^\s\\])\1(?!\w)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LINE_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?)*+(?:#{1,6}[ \t]++|(?:[-*+•]|\d{1,3}[.)])[ \t]++)?", re.MULTILINE)
 _CLOSING_HASHES = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+$")
