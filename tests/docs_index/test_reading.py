@@ -71,6 +71,20 @@ async def test_an_address_that_no_page_can_have_is_refused(gateway: Open, tmp_pa
             await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/a.md{end}")
 
 
+async def test_a_url_with_an_anchor_inside_a_section_is_read_from_there(gateway: Open, tmp_path: Path) -> None:
+    terms = "".join(f"<dt id='zoo.z{n}'>zoo.z{n}(x)</dt><dd><p>Zebra {n} eats.</p></dd>" for n in range(3))
+    row = "<table><tr><th>Name</th><th>Food</th></tr><tr><td><a id='oats'></a>Oats</td><td>Grass</td></tr></table>"
+    (tmp_path / "zoo.html").write_text(f"<main><h1>Zoo</h1><p>Of zebras.</p><dl>{terms}</dl>{row}</main>")
+    async with gateway() as opened:
+        await opened.docs.runner.crawl((await opened.docs.add(str(tmp_path), "zoo", "1")).id)
+        found = await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/zoo.html#zoo.z1")
+        assert found.content.startswith("**zoo.z1(x)**\n\nZebra 1 eats.")
+        assert "Zebra 0" not in found.content
+        assert found.url.endswith("zoo.html#zoo.z1")
+        assert (await read_docs(opened.docs, section_id=found.section_id)).content.startswith("# Zoo")
+        assert "Of zebras." in (await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/zoo.html#oats")).content
+
+
 async def test_the_anchor_of_a_definition_within_a_section_leads_to_that_section(gateway: Open, tmp_path: Path) -> None:
     terms = "".join(
         f"<dt id='zoo.z{n}'>zoo.z{n}(x)</dt><dd><p>{'The zebra eats grass. ' * 15}</p></dd>" for n in range(30)

@@ -506,7 +506,7 @@ async def read_docs(
     )
     if outline:
         return response.model_copy(update={"outline": tuple(map(_entry, page))})
-    after = page[chunk.ordinal : chunk.ordinal + around + 1 if section_id is not None else None]
+    after = [chunk, *page[chunk.ordinal + 1 : chunk.ordinal + around + 1 if section_id is not None else None]]
     before = page[max(0, chunk.ordinal - around) : chunk.ordinal]
     fitting = sorted(_fitting([*after, *before[::-1]], max_tokens), key=lambda one: one.ordinal)
     end = (fitting[-1] if fitting else chunk).ordinal + 1
@@ -562,7 +562,11 @@ async def _chunk(
         for chunk in page
         if anchor and wanted in (unquote(chunk.anchor), *(unquote(one) for _, one in chunk.inner))
     )
-    return page[ordinal] if ordinal is not None else next(named, page[0])
+    chunk = page[ordinal] if ordinal is not None else next(named, page[0])
+    start = next((offset for offset, name in chunk.inner if unquote(name) == wanted), 0)
+    if not start or chunk.content.startswith("|", start):  # a row needs the head of its table
+        return chunk
+    return replace(chunk, content=chunk.content[start:], url=f"{chunk.url.partition('#')[0]}#{anchor}")
 
 
 def _fitting(chunks: Sequence[Chunk], max_tokens: int) -> Sequence[Chunk]:
