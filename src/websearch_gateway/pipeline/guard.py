@@ -219,7 +219,7 @@ class Guard:
             raise invalid(field, "text", "text")
         if len(text) > LONGEST_RAW_QUERY:
             raise invalid(field, f"at most {LONGEST_RAW_QUERY} characters", f"0-{LONGEST_RAW_QUERY} characters")
-        text = normalise(text)
+        text = normalise(text, field)
         self.refuse_credentials(field, text)
         return text
 

@@ -83,8 +83,8 @@ def _typographic_folds() -> dict[int, str]:
     return folds
 
 
-def normalise(text: str) -> str:
-    """The normalised query, which is checked, cached and sent. Idempotent.
+def normalise(text: str, field: str = "query") -> str:
+    """The normalised query, or another parameter, which is checked, cached and sent. Idempotent.
 
     Raises:
         SearchValidationError: it contains a control character, a bidi override, a non-character or a lone surrogate;
@@ -94,8 +94,8 @@ def normalise(text: str) -> str:
     if found := _FORBIDDEN.search(text):
         name = f"U+{ord(found.group()):04X}"
         raise SearchValidationError(
-            f"The query contains the control character {name}; remove it.",
-            details={"field": "query", "codePoint": name},
+            f"{'The query' if field == 'query' else f'`{field}`'} contains the control character {name}; remove it.",
+            details={"field": field, "codePoint": name},
         )
     if not text.isascii():
         text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text).translate(_typographic_folds()))
