@@ -112,6 +112,11 @@ def test_what_a_model_combines_of_two_sentences_stays_only_if_it_has_most_of_the
     assert check([Claim(written)], [source]).text == f"{served or written} [1]"
 
 
+def test_a_sentence_that_leaves_out_a_number_of_its_source_is_given_with_it() -> None:
+    lift = "The Olm lift, in service since 1932, carries up to 40 visitors to the upper town."
+    assert checked("Since 1932 the Olm lift has taken visitors up the hill.", lift).text == f"{lift} [1]"
+
+
 FOUNDED, OPENED = "The museum was founded in 1793.", "The library was opened in 1850."
 URGED, STOPPED = "The mayor urged residents to stay at home.", "The rail operator stopped all trains on Friday."
 

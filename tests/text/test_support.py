@@ -209,6 +209,14 @@ The bridge opened on 14 May 1932. It is 120 metres long. The bridge is not open 
 The town of Olm has 2,102,650 inhabitants. Toll was first paid in 1940. If it rains, the bridge closes at 9 p.m. """
 
 
+def test_a_word_that_only_looks_like_a_hedge_leaves_a_contradiction() -> None:
+    page = "The first two highways opened up the old forest of Olm to settlers."
+    assert (
+        judged(["The first three highways opened up the old forest of Olm to settlers."], page, "")[0][0]
+        == "contradicted"
+    )
+
+
 def test_a_claim_is_contradicted_by_a_quote_with_two_other_numbers() -> None:
     page = "The ticket costs 12 euros for adults, and 20 euros with a guide."
     assert judged(["The ticket costs 15 euros."], page, "") == [("contradicted", page)]
@@ -364,6 +372,14 @@ def test_another_speaker_and_a_doubt_made_certain_are_refused(sentence: str) -> 
             "Bolivia supplies 13 percent of the wool, a share that trails Peru.",
         ),
         ("The largest known prime has 22,338,618 decimal digits.", "The largest known prime takes 22,338,618 bits."),
+        (
+            "In 2011 came two reports, the Report on Renewable Energy Sources (SRREN) and the Report on Risks (SREX).",
+            "The SREX report deals with renewable energy sources.",
+        ),
+        (
+            "Kearney Park is the largest park of the town, and Roeding Park is home to the Olm Zoo.",
+            "Roeding Park is the largest park of the town.",
+        ),
         (
             "On the eve of the feast, apart from floating candles, jumping over fires and dances, there are songs.",
             "A guest at the eve of the feast is required to jump over fires, among candles and songs.",

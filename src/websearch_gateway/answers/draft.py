@@ -13,7 +13,7 @@ from websearch_gateway.answers.common import applying, objects, typed
 from websearch_gateway.models import Hit, Page, SearchQuery, Source, Span, Support
 from websearch_gateway.text.chunk import PDF, at_page, chunk
 from websearch_gateway.text.citations import rewritten
-from websearch_gateway.text.facts import Quotable, Quote, best_quotes, is_verbatim, kind_of, read
+from websearch_gateway.text.facts import Quotable, Quote, best_quotes, is_verbatim, read
 from websearch_gateway.text.markdown import LINK, split_sentences
 from websearch_gateway.text.passages import score_passages
 from websearch_gateway.text.sanitise import code_pieces, without_orders
@@ -160,8 +160,8 @@ def _in_its_source(sentence: str, proofs: Sequence[Proof]) -> str:
     share = sum(held) / max(1, len(held))
     if len(first.quotes) > 1:
         return sentence if share >= TOGETHER and len(said) > ONE_FACT else quote.text
-    numbers = {kind_of(word): word.text for word in said if word.text in there}
-    if any(numbers.get(kind_of(word), word.text) != word.text for word in quote.words if word.kind == "number"):
+    mentioned = {word.text for word in said}
+    if any(word.kind == "number" and word.text not in mentioned for word in quote.words):
         return quote.text  # of several numbers the model took one
     is_own = FAR <= share < NEAR and len(quote.words) <= LONGER * len(said)
     return sentence if is_own or len(quote.words) > LONGEST * len(said) else quote.text
