@@ -418,6 +418,8 @@ def test_the_heading_above_the_main_element_stays_without_the_contents_below_it(
     toc = f'<div id="toc" class="toc"><div id="toctitle">Table of Contents</div><ul class="sectlevel1">{contents}</ul></div>'
     markdown = crawled(f'<div id="header"><h1>Eggs</h1>{toc}</div><div id="content">{parts}</div>')
     assert markdown.startswith("# Eggs\n\n## Part 0 of the eggs\n")
+    written = crawled(f'<main><h1>Eggs</h1><nav class="contents" id="contents"><ul>{contents}</ul></nav>{parts}</main>')
+    assert written.startswith("# Eggs\n\n- [Part 0 of the eggs]")  # its author asked for it
     markdown = crawled(f'<main><h1>Eggs</h1><nav id="TableOfContents"><ul>{contents}</ul></nav>{parts}</main>')
     assert markdown.startswith("# Eggs\n\n## Part 0 of the eggs\n")
 

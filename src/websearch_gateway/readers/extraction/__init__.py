@@ -434,7 +434,8 @@ def _is_menu(container: Container, main: slice) -> bool:
         return True
     if "breadcrumb" in name or name.strip() == "footer":
         return True
-    if element.tag != "nav" and "toc" not in name.split():
+    # The author of a page of questions has written `.. contents::` for Sphinx, and searches find it.
+    if "contents" in name.split() or (element.tag != "nav" and "toc" not in name.split()):
         return False
     return all(link.get("href", "#").startswith("#") for link in element.iter("a"))
 
