@@ -9,7 +9,7 @@ import pytest
 
 from tests.documents import W, paragraph, relations, word
 from tests.growth import COUNTED, Text, too_much, without_collector
-from websearch_gateway.readers.extraction import extract
+from websearch_gateway.readers.extraction import extract, extract_from, page
 from websearch_gateway.readers.formats import warm_up
 from websearch_gateway.readers.formats.package import zipped
 from websearch_gateway.readers.formats.plain import csv_table, feed, json_text, notebook
@@ -86,6 +86,13 @@ def test_elements_around_thousands_of_others_take_linear_time(tag: str) -> None:
     fillings = ("<p>a</p>", "<a href=x>b</a>", "<i></i>")
     slow = {filling: found for filling in fillings if (found := _of_html(nested(tag, filling)))}
     assert not slow
+
+
+def test_menus_in_each_other_take_linear_time_in_documentation() -> None:
+    def read(text: str) -> object:
+        return extract_from(page.parse(f"<main><h1>T</h1><p>Words of the page.</p>{text}</main>"), "", thorough=False)
+
+    assert not too_much(read, '<nav><a href="#a">x</a><p>some words</p>', (16_000,), (16_000,))
 
 
 @pytest.mark.parametrize("name", REPEATED)

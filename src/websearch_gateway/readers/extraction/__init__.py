@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urldefrag, urljoin
 
@@ -405,7 +405,8 @@ def _keep_reference(measures: Measures, likely: Floats, keep: Mask, *, is_docs: 
     else:
         part = slice(0, 0)
     if is_docs:
-        menus = [_is_menu(one, part) for one in outline.containers]
+        leads_away = _leading_away(outline.containers[0].element.getroottree())
+        menus = [_is_menu(one, part, leads_away) for one in outline.containers]
         without = keep & (measures.around(measures.np.array(menus)) == 0)
         keep[:] = without if without.any() else keep
 
@@ -425,7 +426,16 @@ def _apart_from_menus(measures: Measures, kept: Floats) -> Mask:
     return found
 
 
-def _is_menu(container: Container, main: slice) -> bool:
+def _leading_away(tree: Any) -> set[Any]:
+    """The elements with a link to another page; each is found once, however deep menus are nested."""
+    found: set[Any] = set()
+    for link in tree.iter("a"):
+        if not link.get("href", "#").startswith("#"):
+            found.update(list(takewhile(lambda one: one not in found, link.iterancestors())))
+    return found
+
+
+def _is_menu(container: Container, main: slice, leads_away: set[Any]) -> bool:
     """Whether an element of a page of documentation is a menu, banner or dialog, or lists the headings below it."""
     element = container.element
     is_outside = container.end <= main.start or container.start >= main.stop
@@ -437,7 +447,7 @@ def _is_menu(container: Container, main: slice) -> bool:
     # The author of a page of questions has written `.. contents::` for Sphinx, and searches find it.
     if "contents" in name.split() or (element.tag != "nav" and "toc" not in name.split()):
         return False
-    return all(link.get("href", "#").startswith("#") for link in element.iter("a"))
+    return element not in leads_away
 
 
 def _mains(outline: Outline, kept: Floats, *, is_docs: bool) -> list[Container]:
