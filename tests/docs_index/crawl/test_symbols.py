@@ -41,7 +41,9 @@ def named(line: str, anchor: str = "") -> list[tuple[str, str]]:
         ("### `std::map::operator[]`", "", "operator[]", "heading"),
         ("- `EADDRINUSE` (Address already in use): A server failed to bind.", "", "EADDRINUSE", "heading"),
         ("- `run_all()` – Runs [everything](https://x.example).", "", "run_all", "heading"),
+        ("- **`TIDE_DONT_WAIT` -** never waits for high water.", "", "TIDE_DONT_WAIT", "heading"),
         ("| `EADDRINUSE` | The address is in use. |", "", "EADDRINUSE", "api"),
+        ("| TIDE_CONSTRUCT_ONLY | Only set at first. |", "", "TIDE_CONSTRUCT_ONLY", "heading"),
     ],
 )
 def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, kind):

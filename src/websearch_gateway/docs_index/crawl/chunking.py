@@ -134,8 +134,8 @@ _OPTION = re.compile(r"(?<![\w<\[=/-])--?(?:\[no-\])?(?=[A-Za-z0-9])[A-Za-z0-9][
 _OPTION_TERM = re.compile(r"[|`*\s]*+-{1,2}[\w\[?]")
 _HEAD = re.compile(r"[^(\[=,:|]{1,60}")
 _CALL = re.compile(rf"({_NAME})\((?:\d\w?\).*|.*\))")
-_ROW_NAME = re.compile(rf"\|\s*`({_NAME})(`?\s?\()?")
-_ITEM_NAME = re.compile(rf"[-*+] `({_NAME})(?:\(\))?` ?(?:\(|:|[-–—] )")
+_ROW_NAME = re.compile(rf"\|\s*`({_NAME})(`?\s?\()?|\|\s*([A-Z][A-Z\d]*(?:_[A-Z\d]+)++)\s*\|")
+_ITEM_NAME = re.compile(rf"[-*+] (?:\*\*)?`({_NAME})(?:\(\))?`(?:\*\*)? ?(?:\(|:|[-–—](?:\*\*)? )")
 """A list item that explains a name: `- `EADDRINUSE` (Address already in use): ...`."""
 _CONSTANT = re.compile(r"[A-Z][A-Z\d]{4,}")
 _MOST_WORDS = 5
@@ -325,7 +325,9 @@ def _of_item(line: str, anchor: str) -> Iterator[Found]:
 
 def _of_row(line: str, anchor: str) -> Iterator[Found]:
     match = _ROW_NAME.match(line)
-    if match and (match[2] or _COMPOUND.search(match[1]) or _CONSTANT.fullmatch(match[1])):
+    if match and match[3]:
+        yield match[3], "heading"  # other pages list the words of a language so
+    elif match and (match[2] or _COMPOUND.search(match[1]) or _CONSTANT.fullmatch(match[1])):
         yield match[1], "api"
     elif _OPTION_TERM.match(line):
         yield from ((name, "option") for name in _options(plain(line[1:].partition("|")[0])))
