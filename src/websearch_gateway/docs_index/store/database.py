@@ -310,7 +310,7 @@ def match_phrases(query: TextQuery) -> list[str]:
     return [f'"{words}"' for words in dict.fromkeys(phrases)]
 
 
-MOST_MATCHED = 5_000
+MOST_MATCHED = 4_000
 """A search for any of several phrases looks for the rarest ones, until that many chunks hold one. Each further thousand
 costs a millisecond."""
 

@@ -263,8 +263,8 @@ class _Connection:
             self._connection.close()
 
 
-MOST_RANKED, LEAST_RANKED = 600, 200
-"""A search for any of several phrases ranks fewer than so many chunks, those with the most of the phrases, unless more
+MOST_RANKED = 600
+"""A search for any of several phrases ranks at most so many chunks, those with the most of the phrases, unless too many
 have equally many: to rank one takes as long as to find ten."""
 COMMON = 0.25
 """A phrase in more than this share of the chunks weighs next to nothing."""
@@ -362,7 +362,7 @@ class SqliteDatabase(Database):
             expression = any_rare = " OR ".join(rare)
             if also:
                 expression = f"({any_rare}) AND ({any_rare} OR {' OR '.join(also)})"
-            if best := self._best(rare, where, values):
+            if best := self._best(rare, where, values, 2 * limit):
                 where, values = "AND +rowid IN (SELECT value FROM json_each(?))", [json.dumps(best)]
         rows = self.execute(
             f"""
@@ -375,11 +375,12 @@ class SqliteDatabase(Database):
         )
         return [ScoredChunk(*row) for row in rows]
 
-    def _best(self, counts: Mapping[str, int], where: str, values: Sequence[Any]) -> list[int]:
-        """The chunks with most of some phrases, of which the rarer count more; none if all may be among the best."""
+    def _best(self, counts: Mapping[str, int], where: str, values: Sequence[Any], enough: int) -> list[int]:
+        """The chunks with most of some phrases, of which the rarer count more; none if they are not `enough`, since
+        many have equally many."""
         import numpy as np
 
-        if sum(counts.values()) <= MOST_RANKED or sum(counts.values()) - max(counts.values()) < LEAST_RANKED:
+        if sum(counts.values()) <= MOST_RANKED or sum(counts.values()) - max(counts.values()) < enough:
             return []
         found = f"SELECT json_group_array(rowid) FROM chunks_fts WHERE chunks_fts MATCH ? {where}"
         found_ids = (json.loads(self.execute(found, (phrase, *values)).fetchone()[0]) for phrase in counts)
@@ -389,7 +390,7 @@ class SqliteDatabase(Database):
         held = np.bincount(places, np.repeat(weights, list(map(len, ids))))
         least = np.sort(held)[-MOST_RANKED - 1] if len(held) > MOST_RANKED else 0.0
         better = chunks[held > least + 1e-9]  # equal sums may differ a little
-        return better.tolist() if len(better) >= LEAST_RANKED else []
+        return better.tolist() if len(better) >= enough else []
 
 
 class MemoryVectors(NearIndex):
