@@ -676,7 +676,7 @@ def _places(text: str, stems: Iterable[str]) -> list[tuple[int, str]]:
     """Where words begin with these stems, and the longest such stem. In a script without spaces, also inside words."""
     lowered = text.lower()
     found: dict[int, str] = {}
-    for stem in sorted(stems, key=len):
+    for stem in sorted(filter(None, stems), key=len):
         at = lowered.find(stem)
         while at >= 0:
             if not at or not stem.isascii() or not lowered[at - 1].isalnum():

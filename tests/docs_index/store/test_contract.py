@@ -575,6 +575,7 @@ async def test_a_search_for_any_phrase_looks_for_the_rare_ones_and_ranks_by_all(
         await commit(docs, id_, page(f"{BASE}{number}.html", text, title=f"Page {number}"))
     assert await found(docs, "common", "rare", versions=[id_], any=True) == ["rare common", "rare"]
     assert len(await found(docs, "common", "nowhere", versions=[id_], any=True)) == 4
+    assert await found(docs, "nowhere", "neither", versions=[id_], any=True) == []
 
 
 async def test_chunks_with_several_of_many_phrases_are_ranked_before_all_that_have_one(docs, monkeypatch):

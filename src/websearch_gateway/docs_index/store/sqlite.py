@@ -356,6 +356,8 @@ class SqliteDatabase(Database):
         expression = " AND ".join(phrases)
         if query.any:
             counts = {phrase: count for phrase in phrases if (count := self._count(phrase))}
+            if not counts:
+                return []
             rare = {phrase: counts[phrase] for phrase in rarest(counts)}
             common = pages.most_chunks(self) * COMMON
             also = [phrase for phrase, count in counts.items() if phrase not in rare and count <= common]
