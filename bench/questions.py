@@ -27,7 +27,7 @@ from websearch_gateway.cache.pages import Similarity, Subject
 from websearch_gateway.embedders.local import StaticEmbedder, encode
 from websearch_gateway.models import Deadline, Hit, PassagesRequest, SearchQuery
 from websearch_gateway.settings import load_settings
-from websearch_gateway.text.passages import ANSWERS, bm25, cut, select
+from websearch_gateway.text.passages import ANSWERS, bm25, cut_passages, select
 from websearch_gateway.text.tokens import query_terms, tokens_of_each
 
 PLACES = (1, 3, 8)
@@ -72,7 +72,7 @@ async def _asked(
     results = found.queries[0].results
     for place in PLACES:
         counted[f"answer in the first {place}"] += any(holds(passage.text) for passage in results[:place])
-    texts = ["\n".join((*one.section_path, one.text)) for one in cut(page.markdown, size).passages]
+    texts = ["\n".join((*one.section_path, one.text)) for one in cut_passages(page.markdown, size).passages]
     by_words = bm25(query_terms(question), tokens_of_each(texts))
     counted["answer in the first by BM25 alone"] += holds(texts[by_words.index(max(by_words))])
     counted["passages shown"] += len(results)

@@ -9,13 +9,13 @@ from websearch_gateway.models import Span
 from websearch_gateway.text.citations import (
     MAX_CHARS,
     by_page,
-    cut,
     from_utf16,
     in_code_points,
     moved,
     repair,
     snippets,
     strip_markers,
+    without_pieces,
     without_trackers,
 )
 
@@ -206,7 +206,7 @@ def test_a_truncated_marker_at_the_end_is_removed_completely() -> None:
 
 
 def test_spans_move_with_the_text_after_a_cut() -> None:
-    text, move = cut("one two three", [(0, 4), (7, 13)])
+    text, move = without_pieces("one two three", [(0, 4), (7, 13)])
     assert text == "two"
     spans = moved([Span("u", "", 4, 7), Span("u", "", 2, 5), Span("u", "", 8, 9)], move)
     assert [(span.start, span.end) for span in spans] == [(0, 3), (0, 1), (3, 3)]
@@ -216,7 +216,7 @@ def test_spans_move_with_the_text_after_a_cut() -> None:
 def test_move_gives_the_new_offset_of_text_that_is_not_cut(text: str, data: st.DataObject) -> None:
     edges = sorted(data.draw(st.sets(st.integers(0, len(text)))))
     pieces = list(zip(edges[::2], edges[1::2], strict=False))
-    short, move = cut(text, pieces)
+    short, move = without_pieces(text, pieces)
     kept = [i for i in range(len(text)) if not any(start <= i < end for start, end in pieces)]
     assert short == "".join(text[i] for i in kept)
     assert [move(i) for i in kept] == list(range(len(short)))

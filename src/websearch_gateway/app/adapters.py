@@ -43,7 +43,7 @@ from websearch_gateway.readers.formats import CONVERTERS, HEAVY, kind_of, warm_u
 from websearch_gateway.readers.formats.html import RobotsFetcher
 from websearch_gateway.settings import Settings, index_variables
 from websearch_gateway.state.shared import require
-from websearch_gateway.text.passages import cut
+from websearch_gateway.text.passages import cut_passages
 from websearch_gateway.text.urls import admitted, domains
 from websearch_gateway.upstream.layers import (
     BoundedReader,
@@ -267,7 +267,7 @@ COMPOSE = partial(compose, encode=encode)
 SHORTLIST = partial(shortlist, encode=encode)
 
 _QUESTION, _HIT = SearchQuery("What is a page?"), Hit("https://a.example/", "A page", "A page is a text.", "warm-up")
-WARM_UP = partial(prepare, (warm_up, partial(cut, "A page.", 64), partial(COMPOSE, _QUESTION, (_HIT,), {})))
+WARM_UP = partial(prepare, (warm_up, partial(cut_passages, "A page.", 64), partial(COMPOSE, _QUESTION, (_HIT,), {})))
 """Runs first in each worker: imports what most jobs need."""
 
 

@@ -29,7 +29,16 @@ from websearch_gateway.results import (
     SourceInfo,
     Usage,
 )
-from websearch_gateway.text.citations import Cited, by_page, cut, moved, repair, snippets, with_marks, without_trackers
+from websearch_gateway.text.citations import (
+    Cited,
+    by_page,
+    moved,
+    repair,
+    snippets,
+    with_marks,
+    without_pieces,
+    without_trackers,
+)
 from websearch_gateway.text.hits import is_unrelated
 from websearch_gateway.text.notes import nothing_found
 from websearch_gateway.text.sanitise import clean_markdown, invisible_pieces, shown_url, unshown_pieces
@@ -135,7 +144,7 @@ def unmet(query: SearchQuery, applied: AppliedFilters, provider: str, wanted: in
 
 def _clean(answer: Answer) -> tuple[str, list[Span]]:
     """The cleaned text, and the spans on web addresses at their places in it, with clean titles."""
-    text, move = cut(answer.text, [match.span() for match in _CONTROLS.finditer(answer.text)])
+    text, move = without_pieces(answer.text, [match.span() for match in _CONTROLS.finditer(answer.text)])
     spans = [
         replace(span, title=_printable(span.title), quote=_printable(span.quote or "") or None)
         for span in moved(answer.spans, move)
@@ -242,9 +251,9 @@ async def cleaned_answer(addresses: AddressPolicy, ask: Callable[[], Awaitable[A
 def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     """The cleaned answer. Spans keep their places where the text is unchanged."""
     answer, size_warnings = _bounded(answer)
-    text, move = cut(answer.text[:LONGEST_TEXT], invisible_pieces(answer.text[:LONGEST_TEXT]))
+    text, move = without_pieces(answer.text[:LONGEST_TEXT], invisible_pieces(answer.text[:LONGEST_TEXT]))
     spans = moved(answer.spans, move)
-    text, move = cut(text, _pieces_of_links(text, addresses))
+    text, move = without_pieces(text, _pieces_of_links(text, addresses))
     spans = moved(spans, move)
     # This changes only active content, such as an image whose URL carries data out. The spans after it are then off
     # by some characters; verification corrects or drops them.

@@ -29,7 +29,7 @@ from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED, Reranker, State, Workers
 from websearch_gateway.results import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
 from websearch_gateway.text.chunk import PDF, window
-from websearch_gateway.text.passages import ANSWERS, MOST_PASSAGES, cut, ranked, shown
+from websearch_gateway.text.passages import ANSWERS, MOST_PASSAGES, cut_passages, ranked, shown
 from websearch_gateway.text.query import normalise
 from websearch_gateway.text.urls import with_scheme
 from websearch_gateway.upstream.telemetry import Telemetry
@@ -350,7 +350,7 @@ class PassageFinder:
         key = page_key(page.url), content_hash(page)
         if (prepared := self._pages.get(key)) is None:
             size = len(page.markdown)
-            found = await self._workers.run(cut, page.markdown, self._size, deadline=deadline, size=size)
+            found = await self._workers.run(cut_passages, page.markdown, self._size, deadline=deadline, size=size)
             passages = tuple(
                 Passage(
                     one["text"],

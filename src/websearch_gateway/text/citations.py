@@ -80,7 +80,7 @@ def without_trackers(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]
         for start, end in find_urls(text)
         for first, last in tracker_pieces(text[start:end])
     ]
-    bare, move = cut(text, pieces)
+    bare, move = without_pieces(text, pieces)
     return bare, [replace(span, url=strip_trackers(span.url)) for span in moved(spans, move)]
 
 
@@ -268,14 +268,14 @@ def strip_markers(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
 
     A span that covered only a marker becomes empty and is at the end of its claim.
     """
-    bare, move = cut(text, [match.span() for match in _RUN.finditer(text)])
+    bare, move = without_pieces(text, [match.span() for match in _RUN.finditer(text)])
     return bare, moved(spans, move)
 
 
 Move = Callable[[int], int]
 
 
-def cut(text: str, pieces: Iterable[tuple[int, int]]) -> tuple[str, Mover]:
+def without_pieces(text: str, pieces: Iterable[tuple[int, int]]) -> tuple[str, Mover]:
     """`text` without `pieces`, and a function that maps its offsets: one inside a piece to where that was."""
     return rewritten(text, ((start, end, "") for start, end in pieces))
 
@@ -383,7 +383,7 @@ def _words(text: str, start: int, end: int) -> str:
     piece = text[item_marker_end(text, start) : end]
     piece = _HEADING.sub("", piece, count=1) if _HEADING.match(piece) else piece
     piece = LINK.sub(r"\1", _CITATION.sub("", piece))
-    bare, _ = cut(piece, find_urls(piece))
+    bare, _ = without_pieces(piece, find_urls(piece))
     return _BLANK.sub(" ", _EMPTY_BRACKETS.sub("", bare)).strip()
 
 

@@ -201,7 +201,7 @@ class Cut:
     more: bool
 
 
-def cut(markdown: str, size: int) -> Cut:
+def cut_passages(markdown: str, size: int) -> Cut:
     """Split a page into passages of about `size` tokens."""
     found = overlapping(markdown, size, MOST_PASSAGES + 1)
     few = [passage for passage, _ in found[:MOST_PASSAGES]]

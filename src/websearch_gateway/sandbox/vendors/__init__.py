@@ -68,7 +68,8 @@ class Vendor:
 
 def every_vendor() -> list[Vendor]:
     """Every vendor that the sandbox stands in for."""
-    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    folder = import_module(str(__package__)).__path__
+    modules = [import_module(f"{__package__}.{module.name}") for module in iter_modules(folder)]
     written = {one.name: one for module in modules for one in vars(module).values() if isinstance(one, Vendor)}
     others = (row for row in PROVIDERS if row.name not in written and not row.engine)
     return [*written.values(), *map(stand_in, others)]
