@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
-from websearch_gateway.entrypoints.mcp import create_server
+from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.settings import Settings
 from websearch_gateway.settings.groups import TOOLSETS
 

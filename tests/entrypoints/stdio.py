@@ -14,7 +14,8 @@ from mcp.shared.message import SessionMessage
 from mcp.types import CallToolResult, jsonrpc_message_adapter
 
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
-from websearch_gateway.entrypoints.mcp import TELLS_CHANGES, SurrogateFixStream, create_server
+from websearch_gateway.entrypoints.mcp.server import create_server
+from websearch_gateway.entrypoints.mcp.stdio import TELLS_CHANGES, SurrogateFixStream
 from websearch_gateway.settings import Settings
 
 LONGEST_LINE = 2**26

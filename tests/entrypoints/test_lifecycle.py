@@ -27,7 +27,8 @@ from tests.entrypoints.http.conftest import QuietServer
 from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.http.server import listening
 from websearch_gateway.entrypoints.lifecycle import WARM_UP, LazyGateway, describe
-from websearch_gateway.entrypoints.mcp import INTERRUPTED, create_server
+from websearch_gateway.entrypoints.mcp.server import create_server
+from websearch_gateway.entrypoints.mcp.stdio import INTERRUPTED
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError, SearchValidationError
 from websearch_gateway.results import LONGEST_MESSAGE
 from websearch_gateway.settings import Settings
@@ -130,7 +131,7 @@ def test_the_server_and_its_tools_load_no_client_and_no_reader_and_nothing_to_ex
     script = f"""
 import asyncio, sys
 from websearch_gateway.entrypoints.lifecycle import exporting
-from websearch_gateway.entrypoints.mcp import create_server
+from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.settings import Settings
 print({heavy} & set(sys.modules))
 import websearch_gateway.app

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
-from websearch_gateway.entrypoints.mcp import create_server
+from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.entrypoints.tools import TOOLS, listed
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.settings import Settings

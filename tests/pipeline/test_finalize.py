@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from websearch_gateway.entrypoints.reply import places_of
+from websearch_gateway.entrypoints.reply.texts import places_of
 from websearch_gateway.models import Answer, AppliedFilters, Fallback, SearchQuery, Source, Span, TokenUsage
 from websearch_gateway.pipeline.finalize import MAX_SOURCES, finalize
 from websearch_gateway.results import SearchResponse

@@ -15,7 +15,7 @@ from tests.opening import Open
 from tests.patience import PATIENCE
 from websearch_gateway.app import Gateway
 from websearch_gateway.docs_index.models import CrawlOptions
-from websearch_gateway.entrypoints.reply import BYTES_PER_TOKEN, size_of
+from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, size_of
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.errors import SearchRateLimitError, SearchValidationError
 from websearch_gateway.models import LOCAL, no_progress

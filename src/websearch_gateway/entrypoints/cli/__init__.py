@@ -41,7 +41,7 @@ def serve_over_stdio(config: Path | None, context: str, *, as_json: bool = False
     others."""
     collect_rarely()
     settings = _logging(config, as_json=as_json, **flags)  # first: a wrong one is told without loading the SDK
-    from websearch_gateway.entrypoints.mcp import serve_stdio
+    from websearch_gateway.entrypoints.mcp.stdio import serve_stdio
 
     exit_on_error(lambda: asyncio.run(serve_stdio(settings, context)), as_json=as_json)
 

@@ -215,7 +215,7 @@ def read(
 
 
 async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progress) -> PageContent:
-    from websearch_gateway.entrypoints.reply import read_each, windows
+    from websearch_gateway.entrypoints.reply.pages import read_each, windows
 
     return PageContent(pages=windows(await read_each(gateway, urls, DIRECT, max_chars, tell)))
 

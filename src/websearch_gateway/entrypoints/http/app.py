@@ -60,7 +60,8 @@ from websearch_gateway.entrypoints.http.playground import play_routes
 from websearch_gateway.entrypoints.http.replies import NOT_JSON, failure, json_reply, refusal
 from websearch_gateway.entrypoints.http.status import LoopLag, healthz, metrics_endpoint, readyz, status_endpoint
 from websearch_gateway.entrypoints.lifecycle import LazyGateway, start_exporting
-from websearch_gateway.entrypoints.mcp import ESCAPED_HALF, create_server, refusal_of_request, repaired
+from websearch_gateway.entrypoints.mcp.messages import ESCAPED_HALF, refusal_of_request, repaired
+from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.entrypoints.tools import Tool, callable_tools, listed, toolsets_of
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.models import no_progress

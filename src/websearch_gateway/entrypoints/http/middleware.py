@@ -29,7 +29,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from websearch_gateway.entrypoints.http.replies import ERROR_SHAPE, ErrorShape, failure, refusal
-from websearch_gateway.entrypoints.mcp import ESCAPED_HALF
+from websearch_gateway.entrypoints.mcp.messages import ESCAPED_HALF
 from websearch_gateway.errors import SearchRateLimitError, SearchValidationError, shown
 from websearch_gateway.models import Caller
 from websearch_gateway.settings import Settings

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.docs_index.store import has_site
-from websearch_gateway.entrypoints.reply import cached_text, fit_answer, fit_similar, similar_text
+from websearch_gateway.entrypoints.reply.fitting import fit_answer, fit_similar
+from websearch_gateway.entrypoints.reply.texts import cached_text, similar_text
 from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared
 from websearch_gateway.entrypoints.tools.documentation import DOCS
 from websearch_gateway.entrypoints.tools.web import ANSWER, READ, SEARCH

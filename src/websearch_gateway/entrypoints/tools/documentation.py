@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
-from websearch_gateway.entrypoints.reply import (
-    BYTES_PER_TOKEN,
-    MARKS,
-    fit_docs,
-    fit_docs_status,
-    fit_outline,
-    fit_sites,
-    fresh_nonce,
-    marked,
-    sections_text,
-    size_of,
-)
+from websearch_gateway.entrypoints.reply.fitting import MARKS, fit_docs, fit_docs_status, fit_outline, fit_sites
+from websearch_gateway.entrypoints.reply.marks import fresh_nonce, marked
+from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, size_of
+from websearch_gateway.entrypoints.reply.texts import sections_text
 from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared, reply_tokens
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import UNLIMITED, Caller, Deadline, Progress

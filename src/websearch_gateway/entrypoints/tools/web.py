@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import StrictInt, StrictStr, model_validator
 
-from websearch_gateway.entrypoints.reply import (
-    MOST_OF_URL,
-    answer_text,
-    claims_text,
+from websearch_gateway.entrypoints.reply.fitting import (
     fit_answer,
     fit_claims,
     fit_content,
     fit_passages,
     fit_raw,
     fit_web,
+)
+from websearch_gateway.entrypoints.reply.marks import fresh_nonce, marked
+from websearch_gateway.entrypoints.reply.pages import MOST_OF_URL, read_each, windows
+from websearch_gateway.entrypoints.reply.texts import (
+    answer_text,
+    claims_text,
     found_text,
-    fresh_nonce,
-    marked,
     page_text,
     passages_text,
     raw_text,
-    read_each,
-    windows,
 )
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, arguments_of, declared, reply_tokens
 from websearch_gateway.errors import SearchValidationError, shown

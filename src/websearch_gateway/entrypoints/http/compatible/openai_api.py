@@ -20,7 +20,8 @@ from starlette.responses import Response, StreamingResponse
 
 from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible, Given, Lenient, always
 from websearch_gateway.entrypoints.lifecycle import describe
-from websearch_gateway.entrypoints.reply import fit_answer, places_of
+from websearch_gateway.entrypoints.reply.fitting import fit_answer
+from websearch_gateway.entrypoints.reply.texts import places_of
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import LONGEST_QUERY, Caller, SearchRequest
 from websearch_gateway.results import CitedSpan, ErrorInfo, SearchResponse

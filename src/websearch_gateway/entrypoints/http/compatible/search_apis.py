@@ -21,7 +21,8 @@ from starlette.types import Scope
 
 from websearch_gateway.entrypoints.http.middleware import is_json
 from websearch_gateway.entrypoints.http.replies import ErrorShape
-from websearch_gateway.entrypoints.reply import fit_web, read_fitting
+from websearch_gateway.entrypoints.reply.fitting import fit_web
+from websearch_gateway.entrypoints.reply.pages import read_fitting
 from websearch_gateway.entrypoints.tools.base import LONGEST_TEXT, is_too_long
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import (

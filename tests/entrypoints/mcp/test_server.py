@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 import jsonschema
@@ -17,22 +17,18 @@ from mcp.types import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
-    JSONRPCError,
     TextContent,
     ToolListChangedNotification,
     ToolsCapability,
 )
-from pydantic import BaseModel
 
 from tests.entrypoints.conftest import Connect
 from tests.patience import PATIENCE, PATIENT_PROCESS
 from tests.tracing import Spans
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.entrypoints import mcp as server
-from websearch_gateway.entrypoints.mcp import input_schema, output_schema, refusal_of, refusal_of_value
+from websearch_gateway.entrypoints.mcp import changes
 from websearch_gateway.entrypoints.tools import TOOLS
-from websearch_gateway.results import ErrorInfo, FallbackInfo, SearchResponse
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 QUESTION = "How tall is the Eiffel Tower?"
@@ -189,7 +185,7 @@ async def test_the_tools_that_change_the_index_are_listed_only_when_named(connec
 async def test_a_client_is_told_when_the_first_site_is_indexed_and_the_last_one_is_deleted(
     connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    monkeypatch.setattr(server, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(changes, "LOOK_SECONDS", 0.01)
     news: asyncio.Queue[object] = asyncio.Queue()
 
     async def note(message: object) -> None:
@@ -363,7 +359,8 @@ def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path:
     """JavaScript strings can end in half a surrogate pair, and JSON can be nested deeper than pydantic reads."""
     arguments = {"query": f"{QUESTION} \U0001f5fc \ud83d"}
     half = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_web", "arguments": arguments}}
-    deep = f'{{"method":"tools/call","params":{{"name":{TOO_DEEP}}},"jsonrpc":"2.0","id":3}}'
+    too_deep = "[" * 20_000 + "]" * 20_000
+    deep = f'{{"method":"tools/call","params":{{"name":{too_deep}}},"jsonrpc":"2.0","id":3}}'
     no_request = {"jsonrpc": "2.0", "id": 4, "method": 7}
     long = {"jsonrpc": "2.0", "id": 5, "method": "m" * 100_000}
     replies, _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, no_request, long, half, requests=5)
@@ -386,154 +383,3 @@ async def test_prompts_reach_a_client(connect: Connect) -> None:
     assert prompts["research"].arguments is not None
     assert prompts["research"].arguments[0].required
     assert "The {tower} is 330 m tall." in filled.messages[0].content.text  # type: ignore[union-attr]
-
-
-def test_an_input_schema_names_required_fields_and_refuses_others() -> None:
-    schema = input_schema(SEARCH_WEB)
-    assert schema["required"] == ["query"]
-    assert schema["additionalProperties"] is False
-    assert set(schema["properties"]) == {
-        *("query", "maxResults", "freshnessHours", "region", "includeDomains", "excludeDomains", "includeAnswers"),
-        "verifyCitations",
-    }
-
-
-def test_an_optional_argument_has_a_plain_type() -> None:
-    region = input_schema(SEARCH_WEB)["properties"]["region"]
-    assert region["type"] == "string"
-    assert "anyOf" not in region
-
-
-def test_defaults_of_arguments_are_told() -> None:
-    assert input_schema(SEARCH_WEB)["properties"]["maxResults"]["default"] == 5
-
-
-def test_an_output_schema_has_no_references_and_keeps_the_field_called_title() -> None:
-    schema = output_schema(SearchResponse)
-    assert "$ref" not in str(schema)
-    assert schema["properties"]["citations"]["items"]["properties"]["title"] == {"type": "string"}
-
-
-@pytest.mark.parametrize(
-    "response",
-    [
-        SearchResponse(),
-        SearchResponse(fallback=FallbackInfo(from_="openai", reason="x")),
-        SearchResponse(error=ErrorInfo(code="TIMEOUT", message="late", details={"any": ["thing"]})),
-    ],
-)
-def test_what_is_sent_validates_against_the_declared_schema(response: SearchResponse) -> None:
-    jsonschema.validate(response.model_dump(mode="json", by_alias=True), output_schema(SearchResponse))
-
-
-def test_an_error_alone_validates_since_clients_check_failed_calls_too() -> None:
-    sent: dict[str, Any] = {"error": {"code": "AUTH", "message": "wrong key"}}
-    jsonschema.validate(sent, output_schema(SearchResponse))
-
-
-def test_a_wrong_type_does_not_validate() -> None:
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"text": 3}, output_schema(SearchResponse))
-
-
-class Sample(BaseModel):
-    """What can be one of several things."""
-
-    amount: int | str | None = None
-    inner: ErrorInfo | None = None
-    choice: Literal["a", "b"] | None = None
-    two: list[int] | list[str] | None = None
-
-
-def test_alternatives_of_an_output_are_one_schema_where_that_means_the_same() -> None:
-    properties = output_schema(Sample)["properties"]
-    assert properties["amount"] == {"type": ["integer", "string", "null"]}
-    assert properties["inner"]["type"] == ["object", "null"]
-    assert properties["inner"]["properties"]["code"] == {"type": "string"}
-    assert properties["choice"] == {"enum": ["a", "b", None]}
-    assert len(properties["two"]["anyOf"]) == 3
-
-
-@pytest.mark.parametrize("field", ["amount", "inner", "choice", "two"])
-@pytest.mark.parametrize("value", [None, 1, "a", "c", {}, {"code": 1}, [1], ["a"], [1, "a"], True])
-def test_the_compact_schema_accepts_what_pydantics_own_accepts(field: str, value: Any) -> None:
-    def accepts(schema: dict[str, Any]) -> bool:
-        return bool(jsonschema.Draft202012Validator(schema).is_valid({field: value}))
-
-    whole = Sample.model_json_schema(by_alias=True)
-    whole["$defs"]["ErrorInfo"].pop("required", None)  # a result of ours requires nothing
-    assert accepts(output_schema(Sample)) == accepts(whole)
-
-
-DEEP = "[" * 400 + "]" * 400
-"""Deeper than pydantic reads, and not than Python does."""
-TOO_DEEP = "[" * 20_000 + "]" * 20_000
-
-NO_REPLY = "no reply"
-
-
-def refused(line: str) -> int | str | None:
-    """The id under which a line is refused."""
-    refusal = refusal_of(line)
-    if refusal is None:
-        return NO_REPLY
-    assert isinstance(refusal.message, JSONRPCError)
-    assert refusal.message.error.code == PARSE_ERROR
-    return refusal.message.id
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ('{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"id":1,"a":%s}}', 7),
-        ('{"method":"tools/call","params":{"method":"m","a":%s},"jsonrpc":"2.0","id":"seven"}', "seven"),
-        ('{ "method" : "tools/call", "params": {"a": %s, "b": "}}\\"{"}, "id" : -7 }', -7),
-        ('{"method":"notifications/initialized","params":%s}', NO_REPLY),
-        ('{"jsonrpc":"2.0","method":"m","params":{"id":7,"a":%s}}', NO_REPLY),
-        ('{"jsonrpc":"2.0","id":7,"result":%s}', NO_REPLY),
-        ('{"id":{"id":7},"method":"m","params":%s}', None),
-        ('{"id":7.5,"method":"m","params":%s}', None),
-        ('[{"id":7,"method":"m","params":%s}]', None),
-    ],
-)
-def test_a_deep_request_is_refused_under_its_id_or_null(line: str, expected: int | str | None) -> None:
-    assert refused(line % DEEP) == expected
-    assert refused(line % TOO_DEEP) == expected
-
-
-@pytest.mark.parametrize("line", ["{", "nonsense", "{}}", '{"id": 7', '"', "\x00"])
-def test_a_line_that_is_not_json_is_refused(line: str) -> None:
-    assert refused(line) is None
-
-
-@pytest.mark.parametrize("line", ["", " \t\r"])
-def test_an_empty_line_is_not_answered(line: str) -> None:
-    assert refused(line) == NO_REPLY
-
-
-@pytest.mark.parametrize(
-    ("message", "name"),
-    [
-        ({"jsonrpc": "2.0", "id": 7, "method": 1}, 7),
-        ({"jsonrpc": "1.0", "id": "seven", "method": "ping"}, "seven"),
-        ({"jsonrpc": "2.0", "id": 7}, 7),
-        ({"method": "ping", "id": {"a": 1}}, None),
-        ({"method": "ping", "id": True}, None),
-        ({"method": "ping", "id": 10**400}, None),
-        ({"method": "ping", "id": "a" * 300}, None),
-        ({}, None),
-        ([{"jsonrpc": "2.0", "id": 7, "method": "ping"}], None),
-        ("ping", None),
-        (None, None),
-    ],
-)
-def test_json_that_is_no_request_is_refused_under_its_id_or_none(message: object, name: int | str | None) -> None:
-    refusal = refusal_of_value(message)
-    assert refusal is not None
-    assert isinstance(refusal.message, JSONRPCError)
-    assert (refusal.message.id, refusal.message.error.code) == (name, INVALID_REQUEST)
-
-
-@pytest.mark.parametrize("message", [{"id": 7, "result": 1}, {"jsonrpc": "2.0", "id": None, "error": "x"}])
-def test_a_broken_response_is_not_answered(message: object) -> None:
-    assert refusal_of_value(message) is None

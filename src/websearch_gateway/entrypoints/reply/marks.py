@@ -1,0 +1,36 @@
+"""The marks around text from the web, which no page can close."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import TypeVar
+
+from websearch_gateway.results import WireModel
+from websearch_gateway.text.sanitise import wrap_untrusted
+
+R = TypeVar("R", bound=WireModel)
+
+
+def untrusted(text: str) -> str:
+    """A text between marks of its own; an empty one stays empty."""
+    return wrap_untrusted(text, fresh_nonce()) if text else ""
+
+
+_MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
+
+
+def fresh_nonce() -> str:
+    """The id in the marks of one call: 128 unguessable bits."""
+    return secrets.token_hex(16)
+
+
+def marked(result: R, field: str, nonce: str) -> R:
+    """`result` with the text of `field` between marks."""
+    return result.model_copy(update={field: wrap_untrusted(getattr(result, field), nonce)})
+
+
+def unmarked(text: str) -> str:
+    """The text between the marks of `marked`, to be marked again with more; any other text as it is."""
+    found = _MARKED.fullmatch(text)
+    return found[2] if found else text
