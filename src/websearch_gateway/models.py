@@ -161,18 +161,16 @@ class Argument:
 
     Attributes:
         name: on the wire, if not the field's own in camelCase.
-        or_one: callers may give one text in place of a list.
     """
 
     about: str
     keywords: Mapping[str, Any]
     name: str | None
-    or_one: bool
 
 
-def argument(about: str, *, name: str | None = None, or_one: bool = False, **keywords: Any) -> Argument:
+def argument(about: str, *, name: str | None = None, **keywords: Any) -> Argument:
     """An `Argument`."""
-    return Argument(about, keywords, name, or_one)
+    return Argument(about, keywords, name)
 
 
 def arguments_in(request: type[DataclassInstance]) -> Iterator[tuple[Field[Any], Any, Argument]]:
@@ -236,9 +234,7 @@ class RawSearchRequest:
         argument(
             "One query, or up to 20.",
             name="query",
-            or_one=True,
-            minLength=1,
-            maxLength=LONGEST_QUERY,
+            minItems=1,
             maxItems=MOST_QUERIES,
         ),
     ]
@@ -268,7 +264,7 @@ class PassagesRequest:
     url: Annotated[str, argument("An http(s) URL.")]
     queries: Annotated[
         tuple[str, ...],
-        argument("What to look for: a question, or up to 20.", name="query", or_one=True, maxItems=MOST_QUERIES),
+        argument("What to look for: a question, or up to 20.", name="query", minItems=1, maxItems=MOST_QUERIES),
     ]
     force_refresh: Annotated[bool, argument("true: ask the site again.")] = False
     max_results: Annotated[int, argument("The most passages per query.", minimum=1, maximum=MOST_RESULTS)] = 8

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, ge
 
 import typer
 
+from websearch_gateway.entrypoints.arguments import ABSENT, kind_of, meaning
 from websearch_gateway.entrypoints.cli import exit_on_error, settings_of
 from websearch_gateway.models import (
     DIRECT,
@@ -81,12 +82,16 @@ def asking(
     name. `others` are defaults in place of the request's, and values of fields that callers may not set.
     """
     arguments = tuple(arguments_in(request))
-    lists = {field.name for field, kind, _ in arguments if get_origin(kind) is tuple}
+    kinds = {field.name: kind_of(kind, is_optional=field.default is not MISSING) for field, kind, _ in arguments}
 
     def command(*, as_json: bool, config: Path | None, **given: Any) -> None:
         from websearch_gateway.entrypoints.cli import render
 
-        asked = {name: tuple(value or ()) if name in lists else value for name, value in given.items()}
+        asked: dict[str, Any] = {}
+        for name, kind in kinds.items():
+            value = meaning(given[name], kind)
+            if value is not ABSENT:
+                asked[name] = tuple(value) if kind.is_list else value
         made = request(**{**others, **asked})
         ask(lambda gateway, tell: call(gateway, made, tell), getattr(render, show), as_json, config)
 

@@ -61,6 +61,7 @@ from websearch_gateway.entrypoints.http.replies import NOT_JSON, failure, json_r
 from websearch_gateway.entrypoints.http.status import LoopLag, healthz, metrics_endpoint, readyz, status_endpoint
 from websearch_gateway.entrypoints.lifecycle import LazyGateway, start_exporting
 from websearch_gateway.entrypoints.mcp.messages import ESCAPED_HALF, refusal_of_request, repaired
+from websearch_gateway.entrypoints.mcp.schemas import input_schema
 from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.entrypoints.tools import Tool, callable_tools, listed, toolsets_of
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
@@ -207,7 +208,7 @@ REQUESTS: Mapping[str, Mapping[str, Any]] = {
     "search_news": {"query": "storm warnings north sea", "maxResults": 3},
     "web_search_raw": {"query": ["eiffel tower height", "tokyo tower height"], "resultsPerQuery": 5},
     "get_content": {"url": _TOWER, "maxChars": 4000},
-    "read_from_page": {"url": _TOWER, "query": "How tall is it?", "maxResults": 2},
+    "read_from_page": {"url": _TOWER, "query": ["How tall is it?"], "maxResults": 2},
     "search_docs": {"query": "how to set a timeout", "limit": 3},
     "read_docs": {"url": "https://docs.example.org/guide/timeouts", "maxTokens": 1000},
     "add_docs": {"url": "https://docs.example.org/", "name": "example"},
@@ -253,7 +254,8 @@ def _operations(tool: Tool, schemas: dict[str, Any], with_token: bool) -> Iterab
     """The operation at each path of the tool: the same except for its id."""
     replies = {"200": ("The result.", _schema(tool.result, schemas))}
     replies |= {str(status): (text, {"$ref": "#/components/schemas/Error"}) for status, text in REFUSALS.items()}
-    scope, body = tool.needed_scope, dict[str, Any](schema=_schema(tool.arguments, schemas))
+    schemas[tool.arguments.__name__] = input_schema(tool.arguments)
+    scope, body = tool.needed_scope, dict[str, Any](schema=_reference(tool.arguments))
     if tool.name in REQUESTS:
         body["examples"] = {"typical": {"value": REQUESTS[tool.name]}}
     operation = {
@@ -278,6 +280,10 @@ def _schema(model: type[BaseModel], schemas: dict[str, Any]) -> dict[str, str]:
     schema = model.model_json_schema(by_alias=True, ref_template="#/components/schemas/{model}")
     schemas.update(schema.pop("$defs", {}))
     schemas[model.__name__] = schema
+    return _reference(model)
+
+
+def _reference(model: type[BaseModel]) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{model.__name__}"}
 
 

@@ -18,6 +18,7 @@ from uuid import uuid4
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
+from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kind_of, meaning
 from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible, Given, Lenient, always
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.entrypoints.reply.fitting import fit_answer
@@ -42,7 +43,7 @@ class ResponsesRequest(Lenient):
     """The fields that mean something here; instructions and earlier messages do not reach a search."""
 
     model: ModelName = MODEL
-    input: Any = ""
+    input: Annotated[Any, Stays] = ""
     tools: Any = ()
     stream: bool = False
     instructions: Any = None
@@ -331,14 +332,25 @@ def _region(tools: Sequence[Mapping[str, Any]]) -> str | None:
         place = tool.get("user_location")
         place = place.get("approximate", place) if isinstance(place, Mapping) else None
         country = place.get("country") if isinstance(place, Mapping) else None
+        country = meaning(country, _COUNTRY)
         if isinstance(country, str):
             return country_code(country)
     return None
 
 
+_COUNTRY = kind_of(str, is_optional=True)
+_DOMAINS = kind_of(tuple[str, ...], is_optional=True)
+
+
 def _domains(tools: Sequence[Mapping[str, Any]], name: str) -> tuple[str, ...]:
-    lists = (filters.get(name) for tool in tools if isinstance(filters := tool.get("filters"), Mapping))
-    return tuple(one for listed in lists if isinstance(listed, list) for one in listed if isinstance(one, str))
+    """The domains under this name in the filters of all tools."""
+    domains: list[str] = []
+    for tool in tools:
+        filters = tool.get("filters")
+        listed = meaning(filters.get(name), _DOMAINS) if isinstance(filters, Mapping) else ABSENT
+        if listed is not ABSENT:
+            domains += [domain for domain in listed if isinstance(domain, str)]
+    return tuple(domains)
 
 
 def _mappings(value: Any) -> list[Mapping[str, Any]]:
@@ -349,7 +361,7 @@ class ChatRequest(Lenient):
     """The fields that mean something here; only the last message of the user reaches the search."""
 
     model: ModelName = MODEL
-    messages: Any = ()
+    messages: Annotated[Any, Stays] = ()
     stream: bool = False
     stream_options: Any = None
     web_search_options: Any = None

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.responses import PlainTextResponse
 from starlette.types import Scope
 
+from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kinds_of, meaning, size_fault
 from websearch_gateway.entrypoints.http.middleware import is_json
 from websearch_gateway.entrypoints.http.replies import ErrorShape
 from websearch_gateway.entrypoints.reply.fitting import fit_web
 from websearch_gateway.entrypoints.reply.pages import read_fitting
-from websearch_gateway.entrypoints.tools.base import LONGEST_TEXT, is_too_long
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import (
     LAST_PAGE,
@@ -68,41 +68,32 @@ class Compatible:
 
 
 class Lenient(BaseModel):
-    """Base of parameters: unknown names are ignored, and null, like empty text, means absent."""
+    """Base of parameters: unknown names are ignored, and values are understood as those of the tools."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _take_present(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        present = {name: given[name] for name in cls.model_fields if given.get(name) not in (None, "")}
-        for name, value in present.items():
-            if cls.model_fields[name].annotation is not Any and (limit := _exceeded(value)):
-                raise SearchValidationError(f"`{name}`: at most {limit} are allowed.", details={"field": name})
-        return present
 
     @classmethod
     def of(cls, given: Given) -> Self:
         """The parsed parameters.
 
         Raises:
-            SearchValidationError: one is missing or unusable; the message names the first such field.
+            SearchValidationError: one is unusable; the message names the first such field.
         """
+        present: dict[str, Any] = {}
+        for name, kind in kinds_of(cls).items():
+            value = meaning(given.get(name), kind)
+            if value is ABSENT:
+                continue
+            too_large = None if Any in kind.types else size_fault(value, MOST_ITEMS)
+            if too_large:
+                raise SearchValidationError(f"`{name}`: {too_large}.", details={"field": name})
+            present[name] = value
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(present)
         except ValidationError as error:
             fault = error.errors(include_input=False, include_url=False)[0]
             field = ".".join(str(part) for part in fault["loc"][:2]) or "body"
             raise SearchValidationError(f"`{field}`: {fault['msg']}.", details={"field": field}) from None
-
-
-def _exceeded(value: Any) -> str | None:
-    """The limit that a value exceeds: pydantic would report each item, and a long text could be echoed or cached."""
-    if isinstance(value, list) and len(value) > MOST_ITEMS:
-        return f"{MOST_ITEMS} items"
-    return f"{LONGEST_TEXT} characters" if is_too_long(value) else None
 
 
 def always(content: Any) -> Callable[[Gateway, Given, Caller], Awaitable[Any]]:
@@ -121,8 +112,9 @@ CONTENT_CHARS = 1_500
 """The part of a page in `content` if the caller wants more than a snippet (characters)."""
 MOST_ANSWER_HOURS = 168
 
-Texts = Annotated[tuple[str, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
-"""A list of texts; clients send a single one too."""
+Asked = Annotated[str, Stays]
+"""What to search for, which may be the word "null"."""
+Addresses = Annotated[tuple[str, ...], Stays]
 
 
 async def _read(gateway: Gateway, urls: tuple[str, ...], caller: Caller) -> dict[str, PageContent]:
@@ -144,14 +136,14 @@ def _is_on(value: bool | str) -> bool:
 class TavilySearch(Lenient):
     """The fields that mean something here."""
 
-    query: str = ""
+    query: Asked = ""
     max_results: int = 5
     search_depth: str = "basic"
     topic: str = "general"
     time_range: str | None = None
     days: int | None = None
-    include_domains: Texts = ()
-    exclude_domains: Texts = ()
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
     include_answer: bool | str = False
     include_raw_content: bool | str = False
     include_usage: bool = False
@@ -159,15 +151,20 @@ class TavilySearch(Lenient):
     language: str | None = None
 
     @property
+    def is_about_news(self) -> bool:
+        """Whether it asks for news; every other topic is the whole web."""
+        return self.topic.strip().lower() == "news"
+
+    @property
     def freshness(self) -> Freshness | None:
         """The narrowest filter of the gateway that covers what is wanted."""
         if self.time_range is not None:
-            if (found := PERIODS.get(self.time_range.lower())) is None:
+            if (found := PERIODS.get(self.time_range.strip().lower())) is None:
                 raise SearchValidationError(
                     "`time_range` must be one of day, month, week, year.", details={"field": "time_range"}
                 )
             return found
-        if not self.days or self.topic != "news":
+        if not self.days or not self.is_about_news:
             return None
         return next((name for most, name in _DAYS if self.days <= most), "year")
 
@@ -198,8 +195,8 @@ async def tavily_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
         exclude_domains=wanted.exclude_domains,
         language=wanted.language if wanted.language and len(wanted.language) == 2 else None,
         region=country_code(wanted.country) if wanted.country else None,
-        read_pages=raw or wanted.search_depth == "advanced",
-        topic="news" if wanted.topic == "news" else "general",
+        read_pages=raw or wanted.search_depth.strip().lower() == "advanced",
+        topic="news" if wanted.is_about_news else "general",
     )
     found, answer = await asyncio.gather(
         gateway.web_search(request, caller), _answer(gateway, wanted, request, caller), return_exceptions=True
@@ -259,7 +256,7 @@ def _tavily_result(found: WebResult, *, read: bool, raw: bool) -> dict[str, Any]
 class TavilyExtract(Lenient):
     """The fields that mean something here."""
 
-    urls: Texts = ()
+    urls: Addresses = ()
     include_usage: bool = False
 
 
@@ -321,7 +318,7 @@ CATEGORIES = ("general", "news")
 class SearxngSearch(Lenient):
     """The fields that mean something here. `engines` is ignored: clients name engines of other instances."""
 
-    q: str = ""
+    q: Asked = ""
     format: str = "json"
     categories: str = "general"
     language: str = "all"
@@ -336,7 +333,7 @@ async def searxng_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
     safe = None if wanted.safesearch is None else SAFE_SEARCH.get(str(wanted.safesearch).strip().lower())
     for is_wrong, message in (
         (not wanted.q.strip(), "No query"),
-        (wanted.format != "json", "Only format=json is served."),
+        (wanted.format.strip().lower() != "json", "Only format=json is served."),
         (wanted.pageno < 1, "`pageno` must be 1 or more."),
         (wanted.safesearch is not None and safe is None, "`safesearch` must be 0, 1 or 2."),
     ):
@@ -433,14 +430,14 @@ def _searxng(paths: tuple[str, ...], answer: Any, *methods: str, **more: Any) ->
 class ExternalSearch(Lenient):
     """The body of a search by Open WebUI."""
 
-    query: str = ""
+    query: Asked = ""
     count: int = 5
 
 
 class ExternalLoad(Lenient):
     """The body of a load by Open WebUI."""
 
-    urls: Texts = ()
+    urls: Addresses = ()
 
 
 async def openwebui_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
