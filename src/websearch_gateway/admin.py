@@ -24,7 +24,17 @@ from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.results import Stamp, mark_cleared, question_name
 from websearch_gateway.cache.semantic import wordings
 from websearch_gateway.errors import UNUSABLE, ForbiddenUrlError, SearchError, SearchValidationError, StateUnavailable
-from websearch_gateway.models import LOCAL, Call, Caller, Deadline, SearchQuery, StateEntry, StateProblem, StateUsage
+from websearch_gateway.models import (
+    LOCAL,
+    SCOPES,
+    Call,
+    Caller,
+    Deadline,
+    SearchQuery,
+    StateEntry,
+    StateProblem,
+    StateUsage,
+)
 from websearch_gateway.ports import Embedder, HostedEngine, Reranker, Searcher, State
 from websearch_gateway.results import (
     CacheClearResult,
@@ -39,11 +49,14 @@ from websearch_gateway.results import (
     ProviderStatus,
     ProviderStatuses,
     ServerStats,
+    TokenUse,
+    TokenUses,
     ToolStats,
 )
 from websearch_gateway.text.query import checked_query
+from websearch_gateway.upstream.api_tokens import ApiToken, ApiTokens
 from websearch_gateway.upstream.layers import BestEffort, HealthRegistry, UpstreamStatus
-from websearch_gateway.upstream.ledger import LEVELS, Day, Ledger
+from websearch_gateway.upstream.ledger import LEVELS, Day, Ledger, UserDay
 from websearch_gateway.upstream.telemetry import Figures, Statistics, Telemetry, ToolFigures
 
 DAYS = 7
@@ -85,6 +98,7 @@ class Operations:
     ledger: Ledger
     telemetry: Telemetry
     state: State
+    api_tokens: ApiTokens
     best_effort: BestEffort = field(default_factory=lambda: BestEffort("Snapshots lack the costs of the day"))
 
     def provider_status(self) -> ProviderStatuses:
@@ -104,6 +118,19 @@ class Operations:
             self.ledger.daily_usd,
             costs,
             self.state.problem,
+        )
+
+    async def token_uses(self) -> TokenUses:
+        """Every token that an operator has created, and what its bearer did today.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
+        tokens = await self.api_tokens.all()
+        days = await self.ledger.user_days([token.name for token in tokens])
+        rows = zip(tokens, days, strict=True)
+        return TokenUses(
+            tokens=tuple(_token_use(token, day, self.api_tokens.has_expired(token)) for token, day in rows)
         )
 
     async def _days(self, count: int) -> Sequence[Day]:
@@ -130,6 +157,26 @@ class Operations:
             days=tuple(_cost(day) for day in days if any(day.calls_by_latency) or day.usd or day is days[0]),
             warnings=(*warnings, *([str(self.state.problem)] if self.state.problem else [])),
         )
+
+
+def _token_use(token: ApiToken, day: UserDay, has_expired: bool) -> TokenUse:
+    return TokenUse(
+        name=token.name,
+        scopes=tuple(scope for scope in SCOPES if scope in token.scopes),
+        rate_limit=token.limits.rate_limit,
+        daily_budget_usd=token.limits.daily_usd,
+        created_at=moment(token.created),
+        expires_at=None if token.expires is None else moment(token.expires),
+        has_expired=has_expired,
+        spent_today_usd=day.usd,
+        calls_today=day.calls,
+        last_used_at=None if day.last_call is None else moment(day.last_call),
+    )
+
+
+def moment(seconds: float) -> str:
+    """Seconds since the epoch as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def _status(status: UpstreamStatus) -> ProviderStatus:

@@ -93,6 +93,22 @@ class Watch:
         return self.asked.setdefault(name, AskedUpstream(name))
 
 
+SCOPES = ("search", "read", "docs", "cache", "ops", "admin")
+"""What a token may allow; the tools say which one they need."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallerLimits:
+    """The limits of one caller, in place of the settings'; None keeps the setting.
+
+    `rate_limit` (`100/10minutes`, empty for no limit) counts the caller's calls of all kinds together, in place of
+    RATE_LIMIT, SEARCH_RATE_LIMIT and READ_RATE_LIMIT. `daily_usd` replaces USER_DAILY_BUDGET_USD.
+    """
+
+    rate_limit: str | None = None
+    daily_usd: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The caller. `user` is the key of limits, cache scope and budget; `scopes` decides which tools are allowed.
@@ -106,9 +122,10 @@ class Caller:
     has_specialists: bool = field(default=True, compare=False)
     copies: int = field(default=2, compare=False)
     watch: Watch | None = field(default=None, compare=False, repr=False)
+    limits: CallerLimits = field(default=CallerLimits(), compare=False)
 
 
-LOCAL = Caller("local", frozenset({"search", "read", "docs", "cache", "ops", "admin"}))
+LOCAL = Caller("local", frozenset(SCOPES))
 """The local user: the only caller if there is no authentication."""
 
 DIRECT = replace(LOCAL, has_specialists=False)

@@ -669,6 +669,69 @@ class ServerStats(WireModel):
     error: ErrorInfo | None = None
 
 
+class LimitUsage(WireModel):
+    """A rate limit and how far it is used. `setting` is `OWN` if it comes with the token."""
+
+    setting: str
+    limit: str
+    used: int = 0
+    left: int = 0
+    resets_in_seconds: int = 0
+
+
+class CallerUsage(WireModel):
+    """What `/v1/usage` tells a caller: their limits, and what they have used of them. Amounts are USD, days UTC.
+
+    `daily_budget_usd` is the caller's own; null if there is none.
+    """
+
+    user: str = ""
+    scopes: tuple[str, ...] = ()
+    calls_today: int = 0
+    spent_today_usd: float = 0.0
+    daily_budget_usd: float | None = None
+    left_today_usd: float | None = None
+    day_ends_in_seconds: int = 0
+    limits: tuple[LimitUsage, ...] = ()
+
+
+class NewToken(WireModel):
+    """A token that was just made. `token` is the secret, which nothing else ever shows."""
+
+    token: str = Field(repr=False)
+    name: str = ""
+    scopes: tuple[str, ...] = ()
+    expires_at: str | None = None
+
+
+class RevokedTokens(WireModel):
+    """How many tokens of a name were deleted."""
+
+    name: str = ""
+    revoked: int = 0
+
+
+class TokenUse(WireModel):
+    """A token that an operator has created, and what its bearer did. Times are ISO 8601 in UTC, amounts USD."""
+
+    name: str
+    scopes: tuple[str, ...] = ()
+    rate_limit: str | None = None
+    daily_budget_usd: float | None = None
+    created_at: str = ""
+    expires_at: str | None = None
+    has_expired: bool = False
+    spent_today_usd: float = 0.0
+    calls_today: int = 0
+    last_used_at: str | None = None
+
+
+class TokenUses(WireModel):
+    """All tokens that an operator has created."""
+
+    tokens: tuple[TokenUse, ...] = ()
+
+
 class MigrateResult(WireModel):
     """The result of `cache_migrate`.
 

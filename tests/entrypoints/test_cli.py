@@ -250,10 +250,12 @@ def test_arguments_after_two_dashes_are_settings_of_the_server(environment: dict
 
 
 def test_a_key_is_made_with_its_entry(environment: dict[str, str]) -> None:
-    made = json.loads(run(environment, "token", "--static", "--user", "alice", "--scope", "read", "--json").stdout)
+    made = json.loads(
+        run(environment, "token", "mint", "--static", "--user", "alice", "--scope", "read", "--json").stdout
+    )
     assert made["authTokensEntry"].startswith("alice:")
     assert made["authTokensEntry"].endswith(":read")
-    shown = run(environment, "token", "--static").stdout
+    shown = run(environment, "token", "mint", "--static").stdout
     assert "wsg_" in shown
     assert "developer:" in shown
 

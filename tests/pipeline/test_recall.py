@@ -12,7 +12,7 @@ from tests.opening import Open
 from tests.patience import PATIENCE
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import SearchError, SearchRateLimitError
-from websearch_gateway.models import Caller, RawSearchRequest, SearchRequest, WebSearchRequest
+from websearch_gateway.models import Caller, CallerLimits, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state.memory import MemoryState
@@ -321,3 +321,34 @@ class TestState:
         clock.now += 3600
         assert await passed(searching, LIMITED, 10) == 4
         await broken.close()
+
+
+async def test_a_limit_of_the_caller_counts_all_kinds_together_except_cached_calls(state: SqliteState) -> None:
+    ann = Caller("ann", limits=CallerLimits("3/minute"))
+    kinds = [RateLimits(state, MemoryState(), "1/minute", setting=name) for name in ("RATE_LIMIT", "READ_RATE_LIMIT")]
+    cached = RateLimits(state, MemoryState(), "9/minute", setting="CACHED_RATE_LIMIT")
+    await kinds[0].admit(ann)
+    await kinds[0].admit(ann)
+    await kinds[1].admit(ann)
+    for kind in kinds:
+        with pytest.raises(SearchRateLimitError, match="set for your token"):
+            await kind.admit(ann)
+    assert await passed(cached, ann, 20) == 9
+    assert [(one.setting, one.used, one.left) for one in await kinds[1].usage(ann)] == [("OWN", 3, 0)]
+    assert await passed(kinds[0], Caller("bob"), 5) == 1
+
+
+async def test_a_caller_may_have_no_limit_but_never_escapes_the_common_one(state: SqliteState) -> None:
+    ann = Caller("ann", limits=CallerLimits(""))
+    assert await passed(RateLimits(state, MemoryState(), "1/minute"), ann, 50) == 50
+    assert await passed(RateLimits(state, MemoryState(), "1/minute", "5/minute"), ann, 50) == 5
+
+
+async def test_usage_tells_when_the_window_ends(state: SqliteState) -> None:
+    limits = RateLimits(state, MemoryState(), "3/minute", "100/day")
+    (common, own) = await limits.usage(Caller("ann"))
+    assert (common.setting, own.used, own.left, own.resets_in_seconds) == ("GLOBAL_RATE_LIMIT", 0, 3, 0)
+    await limits.admit(Caller("ann"))
+    (_, own) = await limits.usage(Caller("ann"))
+    assert (own.limit, own.used, own.left) == ("3/minute", 1, 2)
+    assert 50 < own.resets_in_seconds <= 61

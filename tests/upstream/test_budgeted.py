@@ -186,7 +186,7 @@ async def test_a_batch_is_booked_by_its_length_for_the_calling_user() -> None:
     await BudgetedEmbedder(served(vectors), ledger, 20.0).embed([TEXT, TEXT], "document", asking())
     day = await ledger.day()
     assert day.usd_by_upstream == {"embedding": pytest.approx(0.04)}
-    assert len([key async for key, _ in state.scan(f"ledger/{day.day}/user/")]) == 1
+    assert len([key async for key, _ in state.scan(f"ledger/users/{day.day}/")]) == 1
 
 
 async def test_a_spent_budget_stops_the_embedder_and_nothing_else() -> None:

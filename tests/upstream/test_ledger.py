@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.clock import Clock
 from websearch_gateway.errors import SearchAuthError, SearchBudgetError, SearchProviderError, StateUnavailable
-from websearch_gateway.models import Call, Caller
+from websearch_gateway.models import Call, Caller, CallerLimits
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream import ledger as ledger_module
-from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.ledger import NOTED_SECONDS, Ledger, UserDay
 from websearch_gateway.upstream.telemetry import CallRecord, Outcome
 
 NOON = 1_800_014_400.0  # 2027-01-15T12:00:00Z
@@ -284,3 +284,50 @@ async def test_only_amounts_with_a_limit_are_reserved(clock: Clock) -> None:
     ledger = Ledger(state, daily_usd=1.0, clock=clock)
     async with ledger.payment(paying(), "brave", 0.1):
         assert [key async for key, _ in state.scan("ledger/")] == ["ledger/2027-01-15/total"]
+
+
+@pytest.mark.parametrize(("own", "fits"), [(None, 0.4), (0.1, 0.1), (0.9, 0.9), (0.0, 0.0)])
+async def test_a_budget_of_the_caller_replaces_that_of_the_settings(
+    ledger: Ledger, own: float | None, fits: float
+) -> None:
+    call = replace(paying(), caller=Caller("ann", limits=CallerLimits(daily_usd=own)))
+    async with ledger.payment(call, "brave", fits):
+        call.bill.book(fits)
+    with pytest.raises(SearchBudgetError, match="USER_DAILY" if own is None else "Your token's daily budget"):
+        async with ledger.payment(call, "brave", 0.2 if own is None else 0.01):
+            pytest.fail("the budget has no room")
+
+
+async def test_a_user_day_has_what_all_processes_saw(clock: Clock) -> None:
+    state = MemoryState(clock=clock)
+    ours, other = Ledger(state, clock=clock), Ledger(state, clock=clock)
+    await pay(ours, 0.25)
+    await pay(other, 0.5, user="bob")
+    for _ in range(3):
+        ours.called("ann")
+    other.called("ann")
+    await ours.flush()
+    await other.flush()
+    ann = UserDay(0.25, 4, NOON)
+    assert await ours.user_day("ann") == ann
+    assert await ours.user_days(["ann", "bob", "eve"]) == [ann, UserDay(0.5), UserDay()]
+    clock.now += 86_400
+    assert await ours.user_day("ann") == UserDay(0.0, 0, NOON)
+
+
+async def test_the_last_call_is_written_once_a_minute(clock: Clock) -> None:
+    ledger = Ledger(MemoryState(clock=clock), clock=clock)
+    for later in (0.0, NOTED_SECONDS - 1, 1.0):
+        clock.now += later
+        ledger.called("ann")
+        seen = (await ledger.user_day("ann")).last_call
+    assert (NOTED_SECONDS, seen) == (60.0, NOON + 60)
+
+
+async def test_reports_of_a_day_do_not_read_the_rows_of_its_users(clock: Clock) -> None:
+    state = MemoryState(clock=clock)
+    ledger = Ledger(state, clock=clock)
+    await pay(ledger, 0.25)
+    await ledger.flush()
+    assert [key async for key, _ in state.scan("ledger/users/")] != []
+    assert [key async for key, _ in state.scan("ledger/2027-01-15/") if "user" in key] == []

@@ -58,8 +58,10 @@ from websearch_gateway.pipeline.web_search import RawSearch, WebSearch
 from websearch_gateway.ports import AnswerEngine, Embedder, Reranker, State
 from websearch_gateway.results import (
     CachedAnswer,
+    CallerUsage,
     CheckedClaims,
     DocsSearchResponse,
+    LimitUsage,
     RawSearchResponse,
     SearchResponse,
     SimilarAnswers,
@@ -70,11 +72,12 @@ from websearch_gateway.settings import Settings
 from websearch_gateway.state import SpareState, open_state
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
+from websearch_gateway.upstream.api_tokens import ApiTokens
 from websearch_gateway.upstream.layers import HealthRegistry, Layered
 from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger
 from websearch_gateway.upstream.race import SingleFlight
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry
-from websearch_gateway.workers.pool import Workers
+from websearch_gateway.workers.pool import WORKING_FOR, Workers
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary
@@ -107,6 +110,7 @@ class Gateway:
         self._limits = _limits(settings, state)
         self._addresses = address_policy(settings)
         ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
+        self._ledger, self.api_tokens = ledger, ApiTokens(state)
         statistics = Statistics()
         self._telemetry = Telemetry([statistics.observe, ledger.observe])
         self.embedder = open_embedder(settings, self._client, retry)
@@ -118,9 +122,9 @@ class Gateway:
         self.lazy_docs = lazy_docs(settings, pages, self.embedder, self._guarded)
         self.caches = open_caches(settings, state, self.embedder, self.reranker)
         self.cache = CacheAdmin(state, (*self.caches.memories(), pages.finder), statistics, self._telemetry, ledger)
-        self.operations = Operations(self.health, statistics, ledger, self._telemetry, state)
+        self.operations = Operations(self.health, statistics, ledger, self._telemetry, state, self.api_tokens)
         self.migration = Migration(state, settings.effective_state_url, open_state, settings.data_dir)
-        clients = (state.close, ledger.flush, self._client.aclose, *pages.closers)
+        clients = (state.close, self.api_tokens.close, ledger.flush, self._client.aclose, *pages.closers)
         # In this order reversed: a crawl ends before its workers, and calls pay their bills before the ledger closes.
         self.closers = (*clients, self.caches.close, self._flights.close, self.lazy_docs.close)
         self._open_tools(retry, ledger)
@@ -223,6 +227,35 @@ class Gateway:
         if (package := package_named(source)) is not None:
             return await self.docs.add_package(package, name, label, **options)
         return await self.docs.add(source, name, label, **options), ""
+
+    def called_by(self, caller: Caller) -> None:
+        """Count a call, and let workers count its jobs as the caller's."""
+        WORKING_FOR.set(caller.user)
+        self._ledger.called(caller.user)
+
+    async def usage(self, caller: Caller) -> CallerUsage:
+        """The limits of a caller, how far they are used, and what the caller has spent today.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
+        today = await self._ledger.user_day(caller.user)
+        limits: dict[str, LimitUsage] = {}
+        for rate_limits in self._limits.values():
+            for limit in await rate_limits.usage(caller):
+                limits.setdefault(limit.setting, limit)
+        own = caller.limits.daily_usd
+        budget = self.settings.user_daily_budget_usd if own is None else own
+        return CallerUsage(
+            user=caller.user,
+            scopes=tuple(sorted(caller.scopes)),
+            calls_today=today.calls,
+            spent_today_usd=today.usd,
+            daily_budget_usd=budget,
+            left_today_usd=None if budget is None else max(0.0, budget - today.usd),
+            day_ends_in_seconds=self._ledger.resets_in(),
+            limits=tuple(limits.values()),
+        )
 
     async def warm_up(self) -> None:
         """Load everything that the first question would wait for.

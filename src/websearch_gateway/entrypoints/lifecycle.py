@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from websearch_gateway import __version__
-from websearch_gateway.errors import SearchError, SearchNotConfiguredError
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchProviderError
 from websearch_gateway.results import ErrorInfo
 from websearch_gateway.settings import Settings
 from websearch_gateway.upstream.telemetry import flush_logs
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
+    from websearch_gateway.upstream.api_tokens import ApiTokens
 
 
 WARM_UP = "warm_up"
@@ -85,6 +86,18 @@ class LazyGateway:
             gateway: Gateway = await asyncio.to_thread(app.Gateway, self.settings)
             self.built = gateway
             return gateway
+
+    async def api_tokens(self) -> ApiTokens:
+        """The tokens that an operator has created.
+
+        Raises:
+            SearchProviderError: the gateway cannot be built; why is only in the log, since the caller is not known.
+        """
+        try:
+            return (await self.get()).api_tokens
+        except SearchNotConfiguredError as error:
+            _log.error("The gateway cannot start: %s", error.message)
+            raise SearchProviderError("The gateway cannot start. Its log says why.") from None
 
     def warm_up(self) -> None:
         """Build and load in the background what the first call would wait for. That call gets any error."""

@@ -58,6 +58,7 @@ from websearch_gateway.ports import AnswerEngine, State
 from websearch_gateway.results import (
     CachedAnswer,
     FoundPage,
+    LimitUsage,
     SearchResponse,
     SimilarAnswer,
     SimilarAnswers,
@@ -211,6 +212,12 @@ class Recall(Generic[R]):
         return self.cache.recent(query, caller)
 
 
+OWN_LIMIT = "OWN"
+"""Stands for the setting where the limit comes with the caller's token."""
+CACHED = "CACHED_RATE_LIMIT"
+"""The setting whose limit also holds for tokens with a limit of their own: it bounds calls that cost no upstream."""
+
+
 @dataclass(frozen=True, slots=True)
 class RateLimits:
     """The rate limit of one kind of call. While the state is unavailable, it counts in this process only.
@@ -238,7 +245,7 @@ class RateLimits:
         Raises:
             SearchRateLimitError: the limit is reached; `retry_after` is the rest of the window in whole seconds.
         """
-        if not (self.per_user or self.overall):
+        if not self._limits(caller):
             return
 
         async def charge() -> bool:
@@ -257,11 +264,29 @@ class RateLimits:
 
         await self.best_effort(refund, None, seconds=None)
 
+    async def usage(self, caller: Caller) -> list[LimitUsage]:
+        """How far each of the limits of `caller` is used, the common one first.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
+        found = []
+        for limit in self._limits(caller):
+            used, end = [_number(await self.state.get(key)) for key in (limit.key, limit.end_key)]
+            resets_in = max(0, math.ceil(end - self.clock())) if used and end else 0
+            left = max(0, limit.most - used)
+            row = LimitUsage(setting=limit.setting, limit=limit.text, used=limit.most - left, left=left)
+            found.append(row.model_copy(update={"resets_in_seconds": resets_in}))
+        return found
+
     def _limits(self, caller: Caller) -> list[_Limit]:
         """The common limit, if there is one, and then that of the user."""
         # A digest, so that the state does not reveal the user.
         user = hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        rows = ((self.overall, "GLOBAL_RATE_LIMIT", "all"), (self.per_user, self.setting, user))
+        own = self.per_user, self.setting, user
+        if caller.limits.rate_limit is not None and self.setting != CACHED:
+            own = caller.limits.rate_limit, OWN_LIMIT, user
+        rows = ((self.overall, "GLOBAL_RATE_LIMIT", "all"), own)
         return [
             _Limit(text, setting, f"limit/{setting}/{text}/{whose}", *calls_and_seconds(text))
             for text, setting, whose in rows
@@ -279,7 +304,7 @@ class RateLimits:
             if count == 1:
                 await state.put(limit.end_key, b"%d" % math.ceil(self.clock() + limit.seconds), limit.seconds)
             if count > limit.most:
-                if limit is common and self.per_user:  # another caller took the last common call meanwhile
+                if limit is common and len(limits) > 1:  # another caller took the last common call meanwhile
                     await state.add(limits[-1].key, -1, limits[-1].seconds)
                 raise await self._refusal(state, limit)
 
@@ -288,8 +313,9 @@ class RateLimits:
         seconds = end - self.clock() if end else limit.seconds
         is_common = limit.setting == "GLOBAL_RATE_LIMIT"
         whose = "all users together" if is_common else "you"
+        origin = "set for your token" if limit.setting == OWN_LIMIT else limit.setting
         return SearchRateLimitError(
-            f"The limit of {limit.text} for {whose} ({limit.setting}) is reached.",
+            f"The limit of {limit.text} for {whose} ({origin}) is reached.",
             retry_after=min(max(1, math.ceil(seconds)), limit.seconds),
             details={"limit": limit.text, "scope": "global" if is_common else "user"},
         )

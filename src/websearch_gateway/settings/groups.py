@@ -69,8 +69,11 @@ _SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "month": 2_
 _QUOTA = re.compile(rf"(\d+)\s*(?:/|per)\s*([1-9]\d*)?\s*({'|'.join(_SECONDS)})s?", re.ASCII)
 
 
-def _quota(value: str) -> str:
-    """Validate at start-up, so that the operator sees a typo then and not on the first call."""
+def parsed_quota(value: str) -> str:
+    """A limit as it is stored, such as `20/10minutes`; empty for none. Raises `ValueError` if it is no limit.
+
+    Settings are checked with it at start-up, so that the operator sees a typo then and not on the first call.
+    """
     limit = value.strip().lower()
     if value == "" or limit == "none":
         return ""
@@ -83,6 +86,14 @@ def calls_and_seconds(limit: str) -> tuple[int, int]:
     if not (match := _QUOTA.fullmatch(limit)):
         raise ValueError("must be of the form N/PERIOD, such as 20/10minutes, or none")
     return int(match[1]), int(match[2] or 1) * _SECONDS[match[3]]
+
+
+def parsed_usd(value: Any) -> float:
+    """An amount of USD from 0 on. Raises `ValueError` or `TypeError` if it is none."""
+    usd = float(value)
+    if isinstance(value, bool) or not math.isfinite(usd) or usd < 0:
+        raise ValueError("must be an amount in USD, such as 2.50")
+    return usd
 
 
 def masked(value: Any) -> Any:
@@ -115,7 +126,7 @@ Hidden = Annotated[SecretStr | None, BeforeValidator(_blank_is_unset)]
 """Secret text without the format checks of a key."""
 Url = Annotated[str, BeforeValidator(_without_slash), AfterValidator(_web_address)]
 OptionalUrl = Annotated[Url | None, BeforeValidator(_blank_is_unset)]
-Quota = Annotated[str, AfterValidator(_quota)]
+Quota = Annotated[str, AfterValidator(parsed_quota)]
 Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Duration = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Budget = Annotated[Usd | None, BeforeValidator(_none_is_no_limit)]
@@ -290,8 +301,8 @@ class Serving(SettingsGroup):
     )
     auth_tokens: Hidden = Field(
         None,
-        description="The API keys of mode `token`: `NAME:SHA256-HEX:SCOPE+SCOPE`, separated by commas. "
-        "`websearch-gateway token --static` makes one.",
+        description="API keys of mode `token` besides those of `websearch-gateway token create`: "
+        "`NAME:SHA256-HEX:SCOPE+SCOPE`, separated by commas. `websearch-gateway token mint --static` makes one.",
     )
     auth_secret: Key = Field(None, description="The shared secret of mode `secret` (HS256), at least 32 bytes.")
     auth_jwks_url: OptionalUrl = Field(None, description="The public keys of mode `jwks`.")
@@ -299,6 +310,12 @@ class Serving(SettingsGroup):
     auth_audience: Text = Field(None, description="The `aud` that a token must have. Default: PUBLIC_URL with `/mcp`.")
     auth_algorithm: Literal["HS256", "RS256", "ES256", "EdDSA"] | None = Field(
         None, description="The one algorithm: HS256 with `secret`; RS256 (default), ES256 or EdDSA with `jwks`."
+    )
+    limits_claim: Text = Field(
+        None,
+        description="The claim of a JWT with its user's own limits: "
+        '`{"rate_limit": "100/10minutes", "daily_budget": 2}`, or these as words (`scope` may hold '
+        "`rate_limit:100/10minutes daily_budget:2`).",
     )
     firebase_project_id: Text = Field(
         None, description="The project of mode `firebase`, which gives issuer, audience and keys."

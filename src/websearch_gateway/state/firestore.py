@@ -263,7 +263,7 @@ async def merged(streams: Sequence[AsyncIterator[StateEntry]]) -> AsyncIterator[
             heads[first] = following
 
 
-KINDS = ("cache", "doctor", "known", "ledger", "limit", "migration", "page")
+KINDS = ("cache", "doctor", "known", "ledger", "limit", "migration", "page", "token")
 """The kinds with a collection each."""
 
 OTHER = "other"

@@ -14,16 +14,16 @@ import math
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from websearch_gateway.errors import SearchBudgetError, StateUnavailable
-from websearch_gateway.models import Call, SearchQuery
+from websearch_gateway.models import Call, Caller, SearchQuery
 from websearch_gateway.net.client import billed
 from websearch_gateway.ports import EMBEDDED_AT_ONCE, Embedder, State
 from websearch_gateway.upstream.layers import BOUNDS, BestEffort
@@ -42,6 +42,9 @@ MOST_OVERRUN = 10
 
 LEVELS = (0.8, 1.0)
 """The shares of the budget that are logged when they are reached."""
+
+NOTED_SECONDS = 60.0
+"""How often a process writes down when a user last called (seconds)."""
 
 _LEAST_IMPLAUSIBLE_USD = 1.0
 _DAY_SECONDS = 86_400
@@ -72,6 +75,16 @@ class Day:
         return next(within, BOUNDS[-1]) * 1000 if calls else None
 
 
+@dataclass(frozen=True, slots=True)
+class UserDay:
+    """One user's costs (USD) and number of calls on one day, and the time of the last call (seconds since the epoch,
+    to the minute); None if there was none in 92 days."""
+
+    usd: float = 0.0
+    calls: int = 0
+    last_call: float | None = None
+
+
 class Ledger:
     """Books the costs of calls, and reports them.
 
@@ -95,6 +108,7 @@ class Ledger:
         self._clock = clock
         self._paid_micros: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
+        self._noted: dict[str, float] = {}  # by user: when the last call was written
         self._reserving: set[asyncio.Task[None]] = set()
         self._writing: set[asyncio.Task[None]] = set()
         self._logged: tuple[str, float] = ("", 0.0)
@@ -110,7 +124,7 @@ class Ledger:
             SearchBudgetError: the budget has no room for the call; a free upstream may serve.
         """
         day = self._today()
-        reserved = await self._reserve(day, call.caller.user, _micros(most_usd))
+        reserved = await self._reserve(day, call.caller, _micros(most_usd))
         try:
             yield
         finally:
@@ -139,6 +153,47 @@ class Ledger:
         self._counts[f"ledger/{day}/took/{bisect_left(BOUNDS, record.latency_ms / 1000)}"] += 1
         if saved := _micros(record.outcome.saved_usd):
             self._counts[f"ledger/{day}/saved"] += saved
+
+    def called(self, user: str) -> None:
+        """Count a call of a user, and note its time once a minute."""
+        if not self._counts:
+            asyncio.get_running_loop().call_later(_COUNTS_SECONDS, self._post_counts)
+        self._counts[f"{_of_user(self._today(), user)}/calls"] += 1
+        now = self._clock()
+        if now - self._noted.get(user, 0.0) >= NOTED_SECONDS:
+            self._noted[user] = now
+            self._start(self._note_call(user, now))
+
+    async def user_days(self, users: Sequence[str]) -> Sequence[UserDay]:
+        """What each of these users has spent and called today, in all processes. Reads the rows of all users.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
+        await self.flush()
+        today = {key: _number(value) async for key, value in self._state.scan(f"ledger/users/{self._today()}/")}
+        last = {key: _number(value) async for key, value in self._state.scan("ledger/last/")}
+        return [self._user_day(user, today, last) for user in users]
+
+    async def user_day(self, user: str) -> UserDay:
+        """What this user has spent and called today, in all processes. Reads three values.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
+        await self.flush()
+        spent = _of_user(self._today(), user)
+        values = {key: _number(await self._state.get(key) or b"") for key in (spent, f"{spent}/calls", _last_of(user))}
+        return self._user_day(user, values, values)
+
+    def _user_day(self, user: str, today: Mapping[str, int], last: Mapping[str, int]) -> UserDay:
+        spent = _of_user(self._today(), user)
+        usd, calls = today.get(spent, 0) / _MICROS, today.get(f"{spent}/calls", 0)
+        return UserDay(usd, calls, last.get(_last_of(user)) or None)
+
+    def resets_in(self) -> int:
+        """The seconds until the budgets of the day begin anew."""
+        return math.ceil(_DAY_SECONDS - self._clock() % _DAY_SECONDS)
 
     async def day(self, days_ago: int = 0) -> Day:
         """The costs of a day so far, of all processes.
@@ -170,12 +225,12 @@ class Ledger:
             if pending:
                 await asyncio.wait(pending)
 
-    async def _reserve(self, day: str, user: str, micros: int) -> Mapping[str, int]:
+    async def _reserve(self, day: str, caller: Caller, micros: int) -> Mapping[str, int]:
         """Reserve `micros`. Returns the reserved amounts by key, only for keys that have a limit."""
-        rows = (
-            (_total(day), self.daily_usd, "DAILY_BUDGET_USD"),
-            (_of_user(day, user), self.user_daily_usd, "USER_DAILY_BUDGET_USD"),
-        )
+        own, of_own = self.user_daily_usd, "USER_DAILY_BUDGET_USD"
+        if caller.limits.daily_usd is not None:
+            own, of_own = caller.limits.daily_usd, "Your token's daily budget"
+        rows = ((_total(day), self.daily_usd, "DAILY_BUDGET_USD"), (_of_user(day, caller.user), own, of_own))
         limits = [(key, limit, setting) for key, limit, setting in rows if limit is not None]
         if not micros or not limits:
             return {}  # a free call needs no room, even on an overdrawn day
@@ -192,7 +247,7 @@ class Ledger:
                 if spent > _micros(limit):
                     raise SearchBudgetError(
                         f"{setting} of ${limit:g} has no room for this call. It resets at 00:00 UTC.",
-                        retry_after=math.ceil(_DAY_SECONDS - self._clock() % _DAY_SECONDS),
+                        retry_after=self.resets_in(),
                     )
 
         def give_back(_: object) -> None:
@@ -242,7 +297,10 @@ class Ledger:
             self._post(counts)
 
     def _post(self, amounts: Mapping[str, int]) -> None:
-        task = asyncio.create_task(self._write(amounts))
+        self._start(self._write(amounts))
+
+    def _start(self, writing: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(writing)
         self._writing.add(task)
         task.add_done_callback(self._written)
 
@@ -260,6 +318,12 @@ class Ledger:
 
         if changes:  # an empty write would wrongly show that the state works
             await self._best_effort(add_all, None, seconds=None)
+
+    async def _note_call(self, user: str, now: float) -> None:
+        async def put() -> None:
+            await self._state.put(_last_of(user), b"%d" % now, KEPT_SECONDS)
+
+        await self._best_effort(put, None, seconds=None)
 
     def _today(self) -> str:
         return _name(int(self._clock() // _DAY_SECONDS))
@@ -341,8 +405,18 @@ def _total(day: str) -> str:
 
 
 def _of_user(day: str, user: str) -> str:
-    # A digest, so that the state does not reveal the user.
-    return f"ledger/{day}/user/{hashlib.blake2b(user.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+    # Apart from the day's own counts, which every report reads.
+    return f"ledger/users/{day}/{_pseudonym(user)}"
+
+
+def _last_of(user: str) -> str:
+    return f"ledger/last/{_pseudonym(user)}"
+
+
+@lru_cache(maxsize=1024)
+def _pseudonym(user: str) -> str:
+    """A digest, so that the state does not reveal the user."""
+    return hashlib.blake2b(user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _under(prefix: str, amounts: Mapping[str, int]) -> dict[str, int]:

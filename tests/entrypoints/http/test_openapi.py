@@ -15,6 +15,7 @@ from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.entrypoints.http.app import (
     REQUESTS,
+    USAGE,
     openapi,
     paths_of,
 )
@@ -29,7 +30,7 @@ def test_a_validator_accepts_the_document() -> None:
 
 
 def test_every_tool_has_its_paths() -> None:
-    assert {path for tool in TOOLS for path in paths_of(tool)} == set(DOCUMENT["paths"])
+    assert {path for tool in TOOLS for path in paths_of(tool)} | {USAGE} == set(DOCUMENT["paths"])
     assert {f"/v1/tools/{name}" for name in BY_NAME} <= set(DOCUMENT["paths"])
 
 
@@ -70,9 +71,9 @@ async def test_every_tool_answers_at_each_of_its_paths(door: Door) -> None:
 async def test_only_the_tools_that_are_listed_are_described(door: Door) -> None:
     async with door(toolsets="read", auth_mode="secret", auth_secret=SECRET) as http:
         described = (await http.get("/openapi.json")).json()
-    assert set(described["paths"]) == {
-        path for name in ("get_content", "read_from_page") for path in paths_of(BY_NAME[name])
-    }
+    tools = (BY_NAME[name] for name in ("get_content", "read_from_page"))
+    assert set(described["paths"]) == {USAGE, *(path for tool in tools for path in paths_of(tool))}
+    assert described["paths"][USAGE]["get"]["security"] == [{"bearer": []}, {"key": []}]
     assert described["paths"]["/v1/read"]["post"]["security"] == [{"bearer": ["read"]}, {"key": ["read"]}]
 
 

@@ -130,7 +130,9 @@ async def test_a_reply_is_sent_at_once() -> None:
 
 
 async def test_a_minted_token_opens_the_door(serve: Serve, environment: dict[str, str]) -> None:
-    told = run({**environment, **AUTH}, "token", "--user", "alice", "--scope", "search", "--ttl", "60", "--json")
+    told = run(
+        {**environment, **AUTH}, "token", "mint", "--user", "alice", "--scope", "search", "--ttl", "60", "--json"
+    )
     minted = json.loads(told.stdout)
     assert minted["expiresInSeconds"] == 60
     async with serve(**AUTH) as (_, http):
@@ -139,7 +141,7 @@ async def test_a_minted_token_opens_the_door(serve: Serve, environment: dict[str
 
 
 def test_only_the_holder_of_the_secret_can_mint(environment: dict[str, str]) -> None:
-    assert "AUTH_MODE" in refused(environment, "token")
+    assert "AUTH_MODE" in refused(environment, "token", "mint")
 
 
 async def test_the_log_of_an_insecure_server_tells_who_did_what_and_never_what_was_asked(

@@ -28,6 +28,7 @@ from websearch_gateway.entrypoints.http.tokens import (
     SharedSecret,
     TokenVerifier,
     check_auth,
+    granted_limits,
     mint,
     token_verifier,
     usable_keys,
@@ -38,9 +39,11 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
     SearchValidationError,
 )
-from websearch_gateway.models import Caller
+from websearch_gateway.models import Caller, CallerLimits
 from websearch_gateway.net.client import create_client
 from websearch_gateway.settings import Settings
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.upstream.api_tokens import ApiTokens
 
 SECRET = "s" * 32
 JWKS = {
@@ -431,11 +434,59 @@ KEY_SETTINGS = {"auth_mode": "jwks", "auth_issuer": "https://i.example", "auth_a
         ({"auth_mode": "secret", "auth_secret": "short"}, "fail", "AUTH_SECRET"),
         (KEY_SETTINGS, "fail", "AUTH_JWKS_URL"),
         ({**KEY_SETTINGS, "auth_jwks_url": "http://127.0.0.1:9/keys"}, "fail", "cannot be fetched"),
+        ({"auth_mode": "token"}, "warn", "0 created"),
+        ({"auth_mode": "token", "auth_tokens": f"a:{'0' * 64}"}, "ok", "1 in AUTH_TOKENS"),
+        ({"auth_mode": "token", "state_url": "memory://"}, "fail", "AUTH_TOKENS"),
     ],
 )
 async def test_each_mode_is_told(settings: dict[str, Any], status: str, told: str) -> None:
-    check = await check_auth(Settings(**settings))
+    check = await check_auth(Settings(**settings), ApiTokens(MemoryState()))
     assert check.status == status
     assert told in check.finding
     assert STRONG_SECRET not in repr(check)
     assert check.remedy or status == "ok"
+
+
+LIMITS = [
+    ({}, None, CallerLimits()),
+    ({"limits": {"rate_limit": "100/10minutes", "daily_budget": 2}}, "limits", CallerLimits("100/10minutes", 2.0)),
+    ({"limits": {"daily_budget": 2}}, None, CallerLimits()),
+    ({"limits": {"plan": "gold"}}, "limits", CallerLimits()),
+    ({"scope": "search daily_budget:0.50 read"}, "scope", CallerLimits(None, 0.5)),
+    ({"roles": ["search", "rate_limit:5/day", "daily_budget:1"]}, "roles", CallerLimits("5/day", 1.0)),
+    ({"roles": "rate_limit:none"}, "roles", CallerLimits("", None)),
+]
+
+
+@pytest.mark.parametrize(("claims", "name", "limits"), LIMITS)
+def test_a_claim_gives_its_user_limits(claims: dict[str, Any], name: str | None, limits: CallerLimits) -> None:
+    assert granted_limits(claims, name) == limits
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        7,
+        True,
+        "rate_limit:many",
+        "daily_budget:-1",
+        {"daily_budget": None},
+        {"daily_budget": True},
+        {"daily_budget": "nan"},
+        {"rate_limit": 100},
+        {"rate_limit": ["5/day"]},
+    ],
+    ids=str,
+)
+def test_malformed_limits_are_no_limits_to_be_had(claim: Any) -> None:
+    with pytest.raises(InvalidToken, match="limits"):
+        granted_limits({"limits": claim}, "limits")
+
+
+async def test_the_limits_of_a_signed_token_come_with_its_caller() -> None:
+    verifier = token_verifier(Settings(auth_mode="secret", auth_secret=STRONG_SECRET, limits_claim="scope"))
+    assert verifier is not None
+    claims = {"iss": "websearch-gateway", "aud": "websearch-gateway", "sub": "ann", "exp": int(time.time()) + 60}
+    claims["scope"] = "search daily_budget:2"
+    caller = await verifier.verify(jwt.encode(claims, STRONG_SECRET, algorithm="HS256"))
+    assert (caller.scopes, caller.limits) == ({"search"}, CallerLimits(None, 2.0))

@@ -1,5 +1,5 @@
 """The commands of `websearch-gateway` for servers and operators. Those that ask the web are in `asking`, those of the
-documentation index in `docs`."""
+documentation index in `docs`, those of tokens in `tokens`."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from websearch_gateway.entrypoints.cli.asking import (
     web,
 )
 from websearch_gateway.entrypoints.cli.docs import docs
+from websearch_gateway.entrypoints.cli.tokens import token
 from websearch_gateway.results import Diagnosis
 from websearch_gateway.settings import Settings
 
@@ -52,6 +53,7 @@ cli.command("raw")(raw)
 cli.command("read")(read)
 cli.add_typer(cache, name="cache")
 cli.add_typer(docs, name="docs")
+cli.add_typer(token, name="token")
 
 
 @cli.callback(invoke_without_command=True)
@@ -70,7 +72,9 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
         from websearch_gateway.entrypoints.http.tokens import check_auth
 
         diagnosis = await gateway.doctor.examine()
-        return diagnosis.model_copy(update={"checks": (*diagnosis.checks, await check_auth(settings))})
+        return diagnosis.model_copy(
+            update={"checks": (*diagnosis.checks, await check_auth(settings, gateway.api_tokens))}
+        )
 
     settings = settings_of(config, as_json=as_json)
     diagnosis = ask(lambda gateway, _: examine(gateway), show_diagnosis, as_json, config)
@@ -126,30 +130,6 @@ def start_mcp_server(
     What follows `--` are settings, as in `-- --toolsets all --log-level debug`.
     """
     serve_over_stdio(config, context, as_json=as_json, **forwarded_settings(arguments or []))
-
-
-@cli.command()
-def token(
-    user: Annotated[str, typer.Option(help="The user name for limits, budgets and the ledger.")] = "developer",
-    scope: Annotated[str, typer.Option(help="The scopes, separated by blanks.")] = "search read",
-    ttl: Annotated[int, typer.Option(help="Seconds until it expires.", min=1)] = 3600,
-    static: Annotated[bool, typer.Option("--static", help="An API key for AUTH_MODE=token; it never expires.")] = False,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Make an API key (--static), or mint a token for development (AUTH_MODE=secret)."""
-    if static:
-        from websearch_gateway.entrypoints.http.authentication import mint_static
-
-        key, entry = exit_on_error(lambda: mint_static(user, scope.split()), as_json=as_json)
-        told = f"Key, shown this once:  {key}\nEntry for AUTH_TOKENS: {entry}"
-        typer.echo(json.dumps({"token": key, "authTokensEntry": entry}) if as_json else told)
-        return
-    from websearch_gateway.entrypoints.http.tokens import mint
-
-    settings = settings_of(config, as_json=as_json)
-    minted = exit_on_error(lambda: mint(settings, user, scope.split(), ttl), as_json=as_json)
-    typer.echo(json.dumps({"token": minted, "expiresInSeconds": ttl}) if as_json else minted)
 
 
 @cli.command()

@@ -41,6 +41,7 @@ from websearch_gateway.results import (
     RawSearchResponse,
     SearchResponse,
     ServerStats,
+    TokenUses,
     WebSearchResponse,
 )
 from websearch_gateway.text.passages import ANSWERS
@@ -233,6 +234,26 @@ def show_stats(stats: ServerStats, console: Console | None = None) -> None:
             console.print(providers, Text(), sep="\n")
         console.print(Text(_summary(stats)))
     _warn(stats.warnings, console)
+
+
+def show_tokens(uses: TokenUses, console: Console | None = None) -> None:
+    """A row per token."""
+    console = console or Console()
+    if not uses.tokens:
+        console.print(Text("No token yet: websearch-gateway token create NAME"))
+        return
+    table = _table("name", "scopes", "rate limit", ">budget", ">spent today", ">calls today", "last use", "expires")
+    for use in uses.tokens:
+        expires = f"expired {_minute(use.expires_at)}" if use.has_expired else _minute(use.expires_at)
+        limits = "none" if use.rate_limit == "" else use.rate_limit or ""
+        budget = "" if use.daily_budget_usd is None else _usd(use.daily_budget_usd)
+        did = (_usd(use.spent_today_usd), f"{use.calls_today:,}", _minute(use.last_used_at))
+        table.add_row(use.name, " ".join(use.scopes), limits, budget, *did, expires)
+    console.print(table)
+
+
+def _minute(moment: str | None) -> str:
+    return "" if moment is None else moment[:16].replace("T", " ")
 
 
 def _paid(stats: ServerStats) -> list[str]:

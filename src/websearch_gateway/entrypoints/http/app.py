@@ -66,7 +66,7 @@ from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.entrypoints.tools import Tool, callable_tools, listed, toolsets_of
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.models import no_progress
-from websearch_gateway.results import ErrorInfo
+from websearch_gateway.results import CallerUsage, ErrorInfo
 from websearch_gateway.settings import Settings, load_settings
 from websearch_gateway.upstream.telemetry import configure_logging
 
@@ -82,13 +82,13 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
     Raises:
         SearchNotConfiguredError: authentication or the toolsets are set up in an unsafe or impossible way.
     """
+    lazy = gateway or LazyGateway(settings.over_http())
     verifier: Verifier | None = None
     if settings.auth_mode != "none":
         # `cryptography` takes 150 ms to import.
         from websearch_gateway.entrypoints.http.tokens import token_verifier
 
-        verifier = token_verifier(settings)
-    lazy = gateway or LazyGateway(settings.over_http())
+        verifier = token_verifier(settings, lazy.api_tokens)
     mcp = McpEndpoint(lazy)
     lag = LoopLag()
 
@@ -129,6 +129,7 @@ def _routes(
         Route("/healthz", healthz),
         Route("/readyz", readyz(gateway, lag)),
         Route("/metrics", metrics_endpoint(gateway, lag)),
+        Route(USAGE, usage_endpoint(gateway)),
         *metadata_routes(verifier, settings),
     ]
     routes += [
@@ -186,6 +187,22 @@ def rest_endpoint(tool: Tool, gateway: LazyGateway) -> Callable[[Request], Await
     return call
 
 
+USAGE = "/v1/usage"
+
+
+def usage_endpoint(gateway: LazyGateway) -> Callable[[Request], Awaitable[Response]]:
+    """What the caller may use and has used. Any token may ask, and it costs nothing."""
+
+    async def usage(request: Request) -> Response:
+        try:
+            used = await (await gateway.get()).usage(caller_of(request))
+        except SearchError as error:
+            return failure(error)
+        return json_reply(used.model_dump(mode="json", by_alias=True))
+
+    return usage
+
+
 REFUSALS = {
     400: "The request is invalid; the message says what to change.",
     401: "There is no token, or it is not accepted.",
@@ -226,7 +243,10 @@ REQUESTS: Mapping[str, Mapping[str, Any]] = {
 def openapi(tools: Iterable[Tool], *, with_token: bool) -> dict[str, Any]:
     """The document for these tools. `with_token`: callers need one."""
     schemas: dict[str, Any] = {}
-    paths = {path: {"post": operation} for tool in tools for path, operation in _operations(tool, schemas, with_token)}
+    paths: dict[str, Any] = {
+        path: {"post": operation} for tool in tools for path, operation in _operations(tool, schemas, with_token)
+    }
+    paths[USAGE] = {"get": _usage_operation(schemas, with_token)}
     schemas["Error"] = {
         "type": "object",
         "required": ["error"],
@@ -250,6 +270,26 @@ def openapi(tools: Iterable[Tool], *, with_token: bool) -> dict[str, Any]:
     }
 
 
+def _usage_operation(schemas: dict[str, Any], with_token: bool) -> dict[str, Any]:
+    error = {"$ref": "#/components/schemas/Error"}
+    replies = {"200": ("The limits, and what is used of them.", _schema(CallerUsage, schemas))}
+    replies |= {status: (REFUSALS[int(status)], error) for status in ("401", "503")}
+    return {
+        "operationId": "usage",
+        "summary": "Your limits and use",
+        "description": "The caller's limits and budget, what is used of them today, and when they reset.",
+        "responses": _responses(replies),
+        **({"security": [{"bearer": []}, {"key": []}]} if with_token else {}),
+    }
+
+
+def _responses(replies: Mapping[str, tuple[str, dict[str, str]]]) -> dict[str, Any]:
+    return {
+        status: {"description": text, "content": {"application/json": {"schema": schema}}}
+        for status, (text, schema) in replies.items()
+    }
+
+
 def _operations(tool: Tool, schemas: dict[str, Any], with_token: bool) -> Iterable[tuple[str, dict[str, Any]]]:
     """The operation at each path of the tool: the same except for its id."""
     replies = {"200": ("The result.", _schema(tool.result, schemas))}
@@ -263,10 +303,7 @@ def _operations(tool: Tool, schemas: dict[str, Any], with_token: bool) -> Iterab
         "summary": tool.title,
         "description": tool.description,
         "requestBody": {"required": True, "content": {"application/json": body}},
-        "responses": {
-            status: {"description": text, "content": {"application/json": {"schema": schema}}}
-            for status, (text, schema) in replies.items()
-        },
+        "responses": _responses(replies),
         **({"security": [{"bearer": [scope]}, {"key": [scope]}]} if with_token else {}),
     }
     *short, full = paths_of(tool)

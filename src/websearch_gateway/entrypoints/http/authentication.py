@@ -9,14 +9,12 @@ digest of it cannot be reversed or guessed. `tokens` verifies signatures.
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 import json
 import logging
 import math
 import re
-import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,15 +26,13 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, page_reply, refusal, sign_in_page
-from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.models import LOCAL, Caller
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError
+from websearch_gateway.models import LOCAL, SCOPES, Caller
 from websearch_gateway.settings import Settings
+from websearch_gateway.upstream.api_tokens import PREFIX, ApiTokens, check_name_and_scopes, digest, is_name, new_secret
 
 if TYPE_CHECKING:
     from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible
-
-
-SCOPES = ("search", "read", "docs", "cache", "ops", "admin")
 
 
 def granted(claims: Mapping[str, Any]) -> frozenset[str]:
@@ -158,12 +154,9 @@ def _finite(text: str) -> float:
     return number
 
 
-PREFIX = "wsg_"
-"""The prefix of our keys, so that secret scanners and people recognise them."""
 MAX_KEY_CHARS = 512
 DEFAULT_SCOPES = ("search", "read")
 
-_NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -191,48 +184,59 @@ class Verifier:
 
 @dataclass(frozen=True, slots=True)
 class StaticVerifier(Verifier):
-    """Accepts the keys whose digests it holds, each with its bearer."""
+    """Accepts the keys whose digests it holds, each with its bearer, and the tokens that an operator has created.
+
+    `created` opens the latter; None if there can be none.
+    """
 
     callers: Mapping[str, Caller]
+    created: Callable[[], Awaitable[ApiTokens]] | None = None
     issuer: str = "AUTH_TOKENS"
 
     async def verify(self, token: str) -> Caller:
-        """The bearer of `token`. Takes the same time for any matching entry, and for none.
+        """The bearer of `token`. Takes the same time for any matching entry of AUTH_TOKENS, and for none.
 
         Raises:
-            InvalidToken: no entry has its digest.
+            InvalidToken: nobody made it, or it has expired.
+            SearchProviderError: the state has failed for too long to know.
         """
         given = digest(token) if 0 < len(token) <= MAX_KEY_CHARS else ""
         found: Caller | None = None
         for known, caller in self.callers.items():
             if hmac.compare_digest(known, given):
                 found = caller
-        if found is None:
+        return found or await self._created_token(token)
+
+    async def _created_token(self, secret: str) -> Caller:
+        tokens = await self.created() if self.created is not None else None
+        token = await tokens.find(secret) if tokens is not None else None
+        if tokens is None or token is None:
             raise InvalidToken("It is not one of this server's keys.")
-        return found
+        if tokens.has_expired(token):
+            raise InvalidToken("It has expired.")
+        return Caller(token.name, token.scopes, limits=token.limits)
 
 
-def digest(token: str) -> str:
-    """SHA-256 of a key, in hexadecimal."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def static_verifier(text: str) -> StaticVerifier:
+def static_verifier(text: str, created: Callable[[], Awaitable[ApiTokens]] | None = None) -> StaticVerifier:
     """The verifier for the value of AUTH_TOKENS: entries `name:digest:scope+scope`, separated by commas.
+
+    Args:
+        created: opens the tokens that an operator has created; None if there can be none.
 
     Raises:
         SearchNotConfiguredError: an entry is malformed, names an unknown scope, or repeats a name or a digest. The
             message counts entries from 1 and quotes none of them.
     """
     entries = [entry.strip() for entry in text.split(",") if entry.strip()]
-    if not entries:
+    if not entries and created is None:
         raise SearchNotConfiguredError(
-            "AUTH_MODE=token needs AUTH_TOKENS. Make an entry: websearch-gateway token --static"
+            "With STATE_URL=memory://, AUTH_MODE=token needs AUTH_TOKENS. Make an entry: websearch-gateway token mint "
+            "--static"
         )
     callers = dict(_parsed(number, entry) for number, entry in enumerate(entries, start=1))
     if len({caller.user for caller in callers.values()}) < len(entries):
         raise SearchNotConfiguredError("AUTH_TOKENS has a name or a digest twice.")
-    return StaticVerifier(callers)
+    return StaticVerifier(callers, created)
 
 
 def mint_static(user: str, scopes: Collection[str]) -> tuple[str, str]:
@@ -241,27 +245,20 @@ def mint_static(user: str, scopes: Collection[str]) -> tuple[str, str]:
     Raises:
         SearchValidationError: unknown scope, or a name that an entry cannot hold.
     """
-    if unknown := sorted(set(scopes) - set(SCOPES)):
-        raise SearchValidationError(f"There is no scope {', '.join(unknown)}; choose from {', '.join(SCOPES)}.")
-    if not _usable(user):
-        raise SearchValidationError("A name has 1 to 64 letters, digits or any of `._@-`, and is not `local`.")
-    token = PREFIX + secrets.token_urlsafe(32)
+    check_name_and_scopes(user, scopes)
+    token = new_secret()
     return token, f"{user}:{digest(token)}:{'+'.join(scopes)}"
 
 
 def _parsed(number: int, entry: str) -> tuple[str, Caller]:
     name, *rest = (part.strip() for part in entry.split(":"))
     scopes = frozenset(rest[1].split("+")) if len(rest) > 1 else frozenset(DEFAULT_SCOPES)
-    if not (_usable(name) and 1 <= len(rest) <= 2 and _DIGEST.fullmatch(rest[0].lower())):
+    if not (is_name(name) and 1 <= len(rest) <= 2 and _DIGEST.fullmatch(rest[0].lower())):
         raise SearchNotConfiguredError(f"Entry {number} of AUTH_TOKENS is not NAME:SHA256-HEX:SCOPE+SCOPE.")
     if not scopes <= set(SCOPES):
         known = ", ".join(SCOPES)
         raise SearchNotConfiguredError(f"Entry {number} of AUTH_TOKENS has an unknown scope; choose from {known}.")
     return rest[0].lower(), Caller(name, scopes)
-
-
-def _usable(name: str) -> bool:
-    return bool(_NAME.fullmatch(name)) and is_user_name(name)
 
 
 METADATA = "/.well-known/oauth-protected-resource"

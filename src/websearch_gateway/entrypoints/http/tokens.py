@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 import jwt
 
 from websearch_gateway.entrypoints.http.authentication import (
-    SCOPES,
     InvalidToken,
+    StaticVerifier,
     Verifier,
     check_claims,
     checked_header,
@@ -33,12 +33,14 @@ from websearch_gateway.errors import (
     SearchProviderError,
     SearchProviderParseError,
     SearchValidationError,
+    StateUnavailable,
 )
-from websearch_gateway.models import Caller, Deadline, HttpRequest
+from websearch_gateway.models import SCOPES, Caller, CallerLimits, Deadline, HttpRequest
 from websearch_gateway.net.client import create_client, send
 from websearch_gateway.results import Check
 from websearch_gateway.settings import Settings
-from websearch_gateway.settings.groups import APP_NAME
+from websearch_gateway.settings.groups import APP_NAME, parsed_quota, parsed_usd
+from websearch_gateway.upstream.api_tokens import ApiTokens
 
 if TYPE_CHECKING:
     import httpx2
@@ -55,8 +57,11 @@ FIREBASE_KEYS = "https://www.googleapis.com/service_accounts/v1/jwk/securetoken@
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-def token_verifier(settings: Settings) -> Verifier | None:
+def token_verifier(settings: Settings, created: Callable[[], Awaitable[ApiTokens]] | None = None) -> Verifier | None:
     """The verifier for AUTH_MODE; None for `none`. Opens nothing yet.
+
+    Args:
+        created: opens the tokens that an operator has created, for the mode `token`.
 
     Raises:
         SearchNotConfiguredError: a setting is missing, weak, or contradicts another.
@@ -64,7 +69,8 @@ def token_verifier(settings: Settings) -> Verifier | None:
     if settings.auth_mode == "none":
         return None
     if settings.auth_mode == "token":
-        return static_verifier(settings.auth_tokens.get_secret_value() if settings.auth_tokens else "")
+        lasting = None if settings.effective_state_url.startswith("memory:") else created
+        return static_verifier(settings.auth_tokens.get_secret_value() if settings.auth_tokens else "", lasting)
     return {"secret": _secret, "jwks": _jwks, "firebase": _firebase}[settings.auth_mode](settings)
 
 
@@ -101,9 +107,8 @@ def _secret(settings: Settings) -> TokenVerifier:
             f"AUTH_SECRET must have at least {MIN_SECRET_BYTES} bytes. Make one: openssl rand -base64 32"
         )
     _check_algorithm(settings, ("HS256",))
-    return TokenVerifier(
-        "HS256", settings.auth_issuer or APP_NAME, _audience(settings) or APP_NAME, SharedSecret(secret)
-    )
+    issuer, audience = settings.auth_issuer or APP_NAME, _audience(settings) or APP_NAME
+    return TokenVerifier("HS256", issuer, audience, SharedSecret(secret), settings.limits_claim)
 
 
 def _jwks(settings: Settings) -> TokenVerifier:
@@ -114,7 +119,9 @@ def _jwks(settings: Settings) -> TokenVerifier:
         )
     _check_algorithm(settings, PUBLIC_KEY_ALGORITHMS)
     algorithm = settings.auth_algorithm or "RS256"
-    return TokenVerifier(algorithm, issuer, audience, _key_set(settings, _safe_url(url), algorithm))
+    return TokenVerifier(
+        algorithm, issuer, audience, _key_set(settings, _safe_url(url), algorithm), settings.limits_claim
+    )
 
 
 def _firebase(settings: Settings) -> TokenVerifier:
@@ -123,7 +130,8 @@ def _firebase(settings: Settings) -> TokenVerifier:
         raise SearchNotConfiguredError("AUTH_MODE=firebase needs FIREBASE_PROJECT_ID.")
     _check_algorithm(settings, ("RS256",))
     url = _safe_url(settings.auth_jwks_url or FIREBASE_KEYS)
-    return TokenVerifier("RS256", FIREBASE_ISSUER + project, project, _key_set(settings, url, "RS256"))
+    keys = _key_set(settings, url, "RS256")
+    return TokenVerifier("RS256", FIREBASE_ISSUER + project, project, keys, settings.limits_claim)
 
 
 def _key_set(settings: Settings, url: str, algorithm: str) -> KeySet:
@@ -168,6 +176,7 @@ class TokenVerifier(Verifier):
     issuer: str
     audience: str
     keys: SharedSecret | KeySet
+    limits_claim: str | None = None
     clock: Callable[[], float] = time.time
 
     async def check(self) -> None:
@@ -200,7 +209,30 @@ class TokenVerifier(Verifier):
             raise InvalidToken("Its signature is wrong.") from None
         except jwt.PyJWTError:
             raise InvalidToken("Its issuer, audience or another claim is not the expected one.") from None
-        return Caller(claims["sub"], granted(claims))
+        return Caller(claims["sub"], granted(claims), limits=granted_limits(claims, self.limits_claim))
+
+
+def granted_limits(claims: Mapping[str, Any], name: str | None) -> CallerLimits:
+    """The limits in the claim `name`, an object or words: `{"rate_limit": "100/10minutes", "daily_budget": 2}`, or
+    `rate_limit:100/10minutes daily_budget:2` among others, so the claim may be `scope`.
+
+    Raises:
+        InvalidToken: they are malformed. Nobody gets more because a limit has a typo.
+    """
+    claim = claims.get(name) if name else None
+    if isinstance(claim, str):
+        claim = claim.split()
+    if isinstance(claim, list):
+        claim = dict(word.split(":", 1) for word in claim if isinstance(word, str) and ":" in word)
+    if not isinstance(claim, dict | None):
+        raise InvalidToken("Its limits are malformed.")
+    found = {key: value for key, value in (claim or {}).items() if key in ("rate_limit", "daily_budget")}
+    try:
+        rate_limit = None if "rate_limit" not in found else parsed_quota(found["rate_limit"])
+        daily_usd = None if "daily_budget" not in found else parsed_usd(found["daily_budget"])
+    except (ValueError, TypeError, AttributeError):
+        raise InvalidToken("Its limits are malformed.") from None
+    return CallerLimits(rate_limit, daily_usd)
 
 
 FRESH_SECONDS = 3_600
@@ -360,10 +392,14 @@ def _loaded(entry: dict[str, Any], algorithm: str) -> Any | None:
     return None if algorithm == "RS256" and key.key.key_size < MIN_RSA_BITS else key
 
 
-async def check_auth(settings: Settings) -> Check:
-    """Whether AUTH_MODE can work: its settings fit together, and the issuer's keys can be fetched."""
+async def check_auth(settings: Settings, tokens: ApiTokens) -> Check:
+    """Whether AUTH_MODE can work: its settings fit together, and the issuer's keys or our tokens can be read."""
+
+    async def created() -> ApiTokens:
+        return tokens
+
     try:
-        verifier = token_verifier(settings)
+        verifier = token_verifier(settings, created)
     except SearchNotConfiguredError as error:
         remedy = "Set what the message names; `serve --http` does not start without it."
         return Check(name="auth", status="fail", finding=f"{error.code}: {error.message}", remedy=remedy)
@@ -377,4 +413,17 @@ async def check_auth(settings: Settings) -> Check:
         return Check(name="auth", status="fail", finding=f"{error.code}: {error.message}", remedy=remedy)
     finally:
         await verifier.aclose()
+    if isinstance(verifier, StaticVerifier):
+        return await _check_tokens(verifier, tokens)
     return Check(name="auth", finding=f"AUTH_MODE={settings.auth_mode}: tokens of {verifier.issuer} are verified")
+
+
+async def _check_tokens(verifier: StaticVerifier, tokens: ApiTokens) -> Check:
+    try:
+        created = [token for token in await tokens.all() if not tokens.has_expired(token)]
+    except StateUnavailable as error:
+        return Check(name="auth", status="fail", finding=f"The tokens cannot be read: {error.message}")
+    finding = f"AUTH_MODE=token: {len(created)} created, {len(verifier.callers)} in AUTH_TOKENS"
+    if created or verifier.callers:
+        return Check(name="auth", finding=finding)
+    return Check(name="auth", status="warn", finding=finding, remedy="Make one: websearch-gateway token create NAME")

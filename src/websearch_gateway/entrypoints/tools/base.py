@@ -23,7 +23,6 @@ from websearch_gateway.entrypoints.arguments import MOST_FAULTS, Fault, understo
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import Caller, Progress, arguments_in
 from websearch_gateway.results import ErrorInfo, WireModel
-from websearch_gateway.workers.pool import WORKING_FOR
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -104,7 +103,7 @@ class Tool:
 
     async def call(self, gateway: Gateway, arguments: Any, caller: Caller, progress: Progress) -> WireModel:
         """Run the tool; workers count its jobs as the caller's. Raises what `run` raises."""
-        WORKING_FOR.set(caller.user)
+        gateway.called_by(caller)
         result = await self.run(gateway, arguments, caller, progress)
         return self.fit(result, reply_tokens(gateway, caller)) if self.fit else result
 

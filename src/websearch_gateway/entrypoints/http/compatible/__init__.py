@@ -30,7 +30,6 @@ from websearch_gateway.entrypoints.http.middleware import is_json, json_object
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.workers.pool import WORKING_FOR
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -82,9 +81,10 @@ def serving(gateway: LazyGateway, otherwise: Endpoint) -> Endpoint:
 
 async def _answer(row: Compatible, gateway: LazyGateway, given: Given, request: Request) -> Response:
     caller = replace(caller_of(request), has_specialists=False)
-    WORKING_FOR.set(caller.user)
     try:
-        content = await row.answer(await gateway.get(), given, caller)
+        opened = await gateway.get()
+        opened.called_by(caller)
+        content = await row.answer(opened, given, caller)
     except Exception as error:  # the entrypoint: on any failure the client gets a typed error
         return failure(error)
     return content if isinstance(content, Response) else json_reply(content)
