@@ -201,7 +201,7 @@ def _sold(entry: Entry) -> tuple[float, int, str, str] | None:
 
 
 def _code(entry: Entry) -> Any:
-    found = vars(import_module(f"{__name__}.{entry.row.module or entry.name}")).values()
+    found = vars(import_module(f"{__package__}.{entry.row.module or entry.name}")).values()
     return next(one for one in found if isinstance(one, type) and getattr(one, "name", None) == entry.name)
 
 
