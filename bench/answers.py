@@ -26,11 +26,11 @@ import httpx2
 from bench.drafts import BORROWED, FOREIGN, MORE_TURNED, PARAPHRASES, TURNED
 from websearch_gateway.answers.draft import Cite, Claim, NumberedPassage, check, claims_of, numbered_passages
 from websearch_gateway.answers.llm import REPLY_FORM, Chat, messages
+from websearch_gateway.base.dates import utc_now
+from websearch_gateway.base.markdown import split_sentences
+from websearch_gateway.base.net.client import create_client
+from websearch_gateway.base.tokenization import estimate_tokens
 from websearch_gateway.models import Deadline, Hit, Page, SearchQuery
-from websearch_gateway.net.client import create_client
-from websearch_gateway.text.dates import utc_now
-from websearch_gateway.text.markdown import split_sentences
-from websearch_gateway.text.tokens import estimate_tokens
 
 RIGHT = 0.7
 OTHERS = 3

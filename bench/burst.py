@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 from bench.table import Row, milliseconds
-from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.app.gateway import Gateway, open_gateway
 from websearch_gateway.models import WebSearchRequest
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.sandbox.small_web import library
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings.loading import load_settings
 
 PAGES = 20
 ROUNDS = 5

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from websearch_gateway.answers.draft import Claim, NumberedPassage, check
+from websearch_gateway.base.markdown import split_sentences
+from websearch_gateway.base.tokenization import words
+from websearch_gateway.evidence.facts import Quotable, best_quotes
+from websearch_gateway.evidence.supporting import is_claim, support
 from websearch_gateway.models import Source
-from websearch_gateway.text.facts import Quotable, best_quotes
-from websearch_gateway.text.markdown import split_sentences
-from websearch_gateway.text.support import is_claim, support
-from websearch_gateway.text.tokens import words
 
 FOLDS = 5
 _LEAD = re.compile(r"\A\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#{1,6}\s+)")

@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 
 from bench.table import Row
-from websearch_gateway.app import open_gateway
+from websearch_gateway.app.gateway import open_gateway
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings.loading import load_settings
 
 CALLS = 20
 

@@ -24,11 +24,11 @@ from urllib.parse import urldefrag
 
 from bench import docs_scale, docs_web
 from bench.table import Row, print_table
-from websearch_gateway.app import Gateway, open_gateway
-from websearch_gateway.docs_index.crawl.listing import inventory
-from websearch_gateway.docs_index.models import CrawlOptions
-from websearch_gateway.settings import load_settings
-from websearch_gateway.text.tokens import estimate_tokens
+from websearch_gateway.app.gateway import Gateway, open_gateway
+from websearch_gateway.base.tokenization import estimate_tokens
+from websearch_gateway.docs.crawl.listing import inventory
+from websearch_gateway.docs.models import CrawlOptions
+from websearch_gateway.settings.loading import load_settings
 
 NAMES = 500
 WANTED = {

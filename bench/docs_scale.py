@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.table import Row, print_table
-from websearch_gateway.app import open_gateway
-from websearch_gateway.docs_index.models import ChunkDraft, CrawlOptions, PageDraft, StoredPage, Symbol
-from websearch_gateway.settings import load_settings
+from websearch_gateway.app.gateway import open_gateway
+from websearch_gateway.docs.models import ChunkDraft, CrawlOptions, PageDraft, StoredPage, Symbol
+from websearch_gateway.settings.loading import load_settings
 
 if TYPE_CHECKING:
-    from websearch_gateway.docs_index.library import DocsLibrary
+    from websearch_gateway.docs.library import DocsLibrary
 
 CHUNKS_OF_A_PAGE = 50
 WORDS_OF_A_CHUNK = 60

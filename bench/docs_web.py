@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.table import Row, print_table
-from websearch_gateway.app import Gateway, open_gateway
-from websearch_gateway.docs_index.models import CrawlOptions
-from websearch_gateway.docs_index.transfer import export_site, import_site
-from websearch_gateway.settings import load_settings
+from websearch_gateway.app.gateway import Gateway, open_gateway
+from websearch_gateway.docs.models import CrawlOptions
+from websearch_gateway.docs.transfer import export_site, import_site
+from websearch_gateway.settings.loading import load_settings
 
 KILLS = 30
 POLITE_PAGES, DELAY = 60, 0.25

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from websearch_gateway.readers.extraction import extract
-from websearch_gateway.readers.formats import warm_up
+from websearch_gateway.pages.extraction.extract import extract
+from websearch_gateway.pages.formats.kinds import warm_up
 
 STRUCTURE = ("code", "rows", "headings", "items", "links")
 _WORD = re.compile(r"\w+")

@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 from bench.table import Row, milliseconds
-from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.app.gateway import Gateway, open_gateway
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings.loading import load_settings
 
 QUESTIONS = (
     "How tall is the Eiffel Tower?",

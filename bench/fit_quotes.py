@@ -1,4 +1,4 @@
-"""Fit the numbers of `text/ranking.py`: `python -m bench.fit_quotes FILE... [--every N] [--seed N]`.
+"""Fit the numbers of `evidence/ranking.py`: `python -m bench.fit_quotes FILE... [--every N] [--seed N]`.
 
 Each FILE has the format of `bench.questions` or of `bench.languages`; an article has one title everywhere. Prints for
 each kind of page and language how often the best sentence holds the known answer, how many questions with an answer are
@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.quotes import markdown_of
-from websearch_gateway.embedders.local import encode
-from websearch_gateway.text.ranking import (
+from websearch_gateway.evidence.embedders.local import encode
+from websearch_gateway.evidence.ranking import (
     BIASES,
     WEIGHTS,
     Document,

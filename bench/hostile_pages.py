@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 
 from bench.table import Row
-from websearch_gateway.readers.formats import CONVERTERS, Kind, warm_up
-from websearch_gateway.readers.formats.rendering import cleaned
+from websearch_gateway.pages.formats.kinds import CONVERTERS, Kind, warm_up
+from websearch_gateway.pages.formats.rendering import cleaned
 
 BYTES = 2_000_000
 URL = "https://a.example/"

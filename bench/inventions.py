@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from websearch_gateway.text.markdown import split_sentences
+from websearch_gateway.base.markdown import split_sentences
 
 A_KIND = 30
 

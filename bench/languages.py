@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from websearch_gateway.answers.extractive import compose
-from websearch_gateway.embedders.local import encode
+from websearch_gateway.base.notes import LANGUAGES, nearest, no_answer
+from websearch_gateway.evidence.embedders.local import encode
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery
-from websearch_gateway.text.notes import LANGUAGES, nearest, no_answer
 
 OTHERS = 4
 SEED = 11

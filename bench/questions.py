@@ -22,13 +22,13 @@ from typing import Any
 
 from bench.quotes import quotes
 from websearch_gateway.answers.extractive import compose
-from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.app.gateway import Gateway, open_gateway
+from websearch_gateway.base.tokenization import query_terms, tokens_of_each
 from websearch_gateway.cache.pages import Similarity, Subject
-from websearch_gateway.embedders.local import StaticEmbedder, encode
+from websearch_gateway.evidence.embedders.local import StaticEmbedder, encode
+from websearch_gateway.evidence.passages import ANSWERS, bm25, cut_passages, select
 from websearch_gateway.models import Deadline, Hit, PassagesRequest, SearchQuery
-from websearch_gateway.settings import load_settings
-from websearch_gateway.text.passages import ANSWERS, bm25, cut_passages, select
-from websearch_gateway.text.tokens import query_terms, tokens_of_each
+from websearch_gateway.settings.loading import load_settings
 
 PLACES = (1, 3, 8)
 GROUP = 40

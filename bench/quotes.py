@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from websearch_gateway.answers.extractive import Findings, find_evidence
-from websearch_gateway.embedders.local import encode
-from websearch_gateway.text.ranking import Document
+from websearch_gateway.evidence.embedders.local import encode
+from websearch_gateway.evidence.ranking import Document
 
 OTHERS = 4
 ROOM = 720

@@ -18,16 +18,16 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from bench.cached_call import _timed as timed_call
 from bench.table import Row, milliseconds
-from websearch_gateway.app import Gateway, open_gateway
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.app.gateway import Gateway, open_gateway
+from websearch_gateway.base.net.address import AddressPolicy
+from websearch_gateway.base.net.fetch import Fetcher
+from websearch_gateway.base.workers.pool import Workers
+from websearch_gateway.evidence.chunks import chunk
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import Deadline, PassagesRequest
-from websearch_gateway.net.address import AddressPolicy
-from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.readers.formats import warm_up
-from websearch_gateway.readers.formats.html import HtmlReader
-from websearch_gateway.settings import load_settings
-from websearch_gateway.text.chunk import chunk
-from websearch_gateway.workers.pool import Workers
+from websearch_gateway.pages.formats.html import HtmlReader
+from websearch_gateway.pages.formats.kinds import warm_up
+from websearch_gateway.settings.loading import load_settings
 
 CALLS = 100
 FIRST_READS = 20

@@ -20,7 +20,7 @@ from pathlib import Path
 from bench.semantic import PAIRS, load
 from websearch_gateway.cache.results import WEB_RESULTS, Lifetimes
 from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import LOCAL, SearchQuery
 from websearch_gateway.results import WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState

@@ -21,7 +21,7 @@ from pathlib import Path
 from bench.table import Row, print_table
 from websearch_gateway.cache.meaning import Wording
 from websearch_gateway.cache.semantic import CANDIDATES, LEAST_SIMILARITY, QuestionIndex, label_of_same, question_row
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import SearchQuery
 from websearch_gateway.state.memory import MemoryState
 

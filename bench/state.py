@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.table import Row
 from tools.servers import NotHere, firestore_emulator, postgresql
 from websearch_gateway.ports import State
-from websearch_gateway.state import open_state
+from websearch_gateway.state.opening import open_state
 
 VERBS = 640
 AT_ONCE = 64

@@ -20,10 +20,10 @@ from tests.patience import PATIENCE
 from tests.shared_workers import SharedWorkers, shared_workers
 from tests.tracing import Spans, recorded_spans
 from tools.servers import NotHere, Postgresql, postgresql
-from websearch_gateway import app
-from websearch_gateway.net import address, client
+from websearch_gateway.app import gateway as app
+from websearch_gateway.base.net import address, client
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 from websearch_gateway.state.memory import MemoryState
 
 # Without time limits, and the same examples in each run: what forty do not find in the first, none finds later.
@@ -36,8 +36,8 @@ SLOW = (
     "state",
     "docs_index",
     "app",
-    "readers/browser",
-    "readers/visibility",
+    "pages/browser",
+    "pages/visibility",
     "test_clients.py",
 )
 """The folders of the slowest tests; most of them start processes."""

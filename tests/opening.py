@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.patience import PATIENT, be_patient
-from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.app.gateway import Gateway, open_gateway
 from websearch_gateway.sandbox import Sandbox, engines
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings.loading import load_settings
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from tests.patience import PATIENCE
 from websearch_gateway.app.adapters import WARM_UP
-from websearch_gateway.workers import Limits
-from websearch_gateway.workers.pool import Workers
+from websearch_gateway.base.workers.pool import Workers
+from websearch_gateway.base.workers.worker import Limits
 
 
 class SharedWorkers:

@@ -20,7 +20,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from websearch_gateway import __version__
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(sys.executable).with_name("websearch-gateway")

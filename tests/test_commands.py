@@ -21,7 +21,7 @@ from tests.patience import PATIENCE, PATIENT_PROCESS
 from websearch_gateway.entrypoints.cli.commands import cli
 from websearch_gateway.entrypoints.cli.docs import docs_mcp
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "tools" / "README.md"])

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import websearch_gateway
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.results import SearchResponse
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "websearch_gateway"

@@ -16,7 +16,7 @@ import yaml
 
 from tests.entrypoints.http.compatible.conftest import PYTHON, serve, settings_of_server
 from tests.patience import PATIENCE
-from websearch_gateway.entrypoints.http.compatible import BY_PATH
+from websearch_gateway.entrypoints.http.compatible.table import BY_PATH
 from websearch_gateway.sandbox import Sandbox
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

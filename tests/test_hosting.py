@@ -18,7 +18,7 @@ from check_jsonschema import main as check_jsonschema
 from click.testing import CliRunner
 
 from tests.patience import PATIENCE
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

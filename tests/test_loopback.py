@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.base.net.conftest import issue
 from tests.loopback import serving
-from tests.net.conftest import issue
 
 
 async def reads(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

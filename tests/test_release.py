@@ -20,7 +20,7 @@ from mcp.client.stdio import stdio_client
 from tests.patience import PATIENT_PROCESS
 from tools import bundle
 from websearch_gateway import __version__
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.entrypoints.tools.table import TOOLS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "websearch_gateway"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from websearch_gateway.base import query
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings import MOST_FILE_BYTES, Settings, config_path, load_settings
 from websearch_gateway.settings.groups import BUILT_IN_ROUTES, TOOLSETS
-from websearch_gateway.text import query
+from websearch_gateway.settings.loading import MOST_FILE_BYTES, Settings, config_path, load_settings
 
 KEY = "sk-proj-do-not-show-0123"
 URL_SETTINGS = [name for name in Settings.model_fields if name.endswith(("_base_url", "_server_url"))]

@@ -16,8 +16,8 @@ from typing import Any
 
 from tools.registry_entry import variables
 from websearch_gateway import __version__
-from websearch_gateway.entrypoints.tools import TOOLS
-from websearch_gateway.settings import Settings
+from websearch_gateway.entrypoints.tools.table import TOOLS
+from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[1]
 FILES = ("pyproject.toml", "README.md", "LICENSE")

@@ -14,10 +14,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from websearch_gateway.app import open_gateway
+from websearch_gateway.app.gateway import open_gateway
 from websearch_gateway.models import ContentRequest, SearchRequest
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings.loading import load_settings
 
 PAUSE_SECONDS = 0.2
 PACKAGE = f"{Path(__file__).parents[1] / 'src' / 'websearch_gateway'}/"

@@ -7,14 +7,14 @@ import sys
 from websearch_gateway.answers.common import Model
 from websearch_gateway.answers.http_engine import HttpEngine
 from websearch_gateway.answers.table import ENGINES, Outside
+from websearch_gateway.base.net.address import AddressPolicy
+from websearch_gateway.base.net.client import create_client
+from websearch_gateway.base.net.fetch import Fetcher
+from websearch_gateway.base.net.requests import Retry
+from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.models import Deadline, Gathered, Progress, SearchQuery
-from websearch_gateway.net.address import AddressPolicy
-from websearch_gateway.net.client import create_client
-from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.net.requests import Retry
-from websearch_gateway.providers import PROVIDERS
-from websearch_gateway.settings import Settings
-from websearch_gateway.workers.pool import Workers
+from websearch_gateway.providers.table import PROVIDERS
+from websearch_gateway.settings.loading import Settings
 
 HEAD = """# Prices
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from websearch_gateway.answers.table import ENGINES
-from websearch_gateway.providers import PROVIDERS
-from websearch_gateway.settings import Settings
+from websearch_gateway.providers.table import PROVIDERS
+from websearch_gateway.settings.loading import Settings
 
 FILE = Path(__file__).parents[1] / "server.json"
 FIRST = tuple(entry.needs[0] for entry in ENGINES if len(entry.needs) == 1)

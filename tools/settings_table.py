@@ -7,7 +7,7 @@ import sys
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from websearch_gateway.settings import GROUPS, Settings
+from websearch_gateway.settings.loading import GROUPS, Settings
 
 HEAD = """# Settings
 

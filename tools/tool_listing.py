@@ -9,8 +9,8 @@ from typing import Any
 
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.entrypoints.mcp.server import create_server
-from websearch_gateway.settings import Settings
 from websearch_gateway.settings.groups import TOOLSETS
+from websearch_gateway.settings.loading import Settings
 
 
 async def listing() -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Trains the block filter of `websearch_gateway.readers.extraction` and measures it on pages that it has not seen.
+"""Trains the block filter of `websearch_gateway.pages.extraction` and measures it on pages that it has not seen.
 
     pip install lightgbm
     python -m tools.train_block_filter FOLDER [--validate]
@@ -30,20 +30,18 @@ import lightgbm
 import numpy as np
 
 from bench.extract import Measured, holds, judged, report, structure
-from websearch_gateway.net.bodies import charset_of, decode
-from websearch_gateway.readers.extraction import (
+from websearch_gateway.base.net.bodies import charset_of, decode
+from websearch_gateway.pages.extraction import blocks, page, render
+from websearch_gateway.pages.extraction.blocks import Measures, later_columns, words_of
+from websearch_gateway.pages.extraction.extract import (
     Clean,
     blank,
-    blocks,
     chosen,
     clean,
     is_doubtful,
-    page,
-    render,
     second_opinion,
     without_extras,
 )
-from websearch_gateway.readers.extraction.blocks import Measures, later_columns, words_of
 
 FOLDS, SHORT, NEAR = 5, 5, 6
 PART = 0.9  # of the word triples of a block in a snippet that spans several blocks

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from torch.nn.functional import embedding_bag, normalize
 
-from websearch_gateway.embedders.local import UNKNOWN, WordPieces
+from websearch_gateway.evidence.embedders.local import UNKNOWN, WordPieces
 
 DIMENSIONS = 256
 FOREIGN = ("CJK", "KATAKANA", "HIRAGANA", "ARABIC", "CYRILLIC", "BENGALI", "DEVANAGARI", "HANGUL", "HEBREW", "ARMENIAN")

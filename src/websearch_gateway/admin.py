@@ -20,6 +20,7 @@ from typing import Literal, Protocol
 from pydantic import ValidationError
 
 from websearch_gateway import __version__
+from websearch_gateway.base import checked_query
 from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.results import Stamp, mark_cleared, question_name
 from websearch_gateway.cache.semantic import wordings
@@ -53,7 +54,6 @@ from websearch_gateway.results import (
     TokenUses,
     ToolStats,
 )
-from websearch_gateway.text.query import checked_query
 from websearch_gateway.upstream.api_tokens import ApiToken, ApiTokens
 from websearch_gateway.upstream.layers import BestEffort, HealthRegistry, UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS, Day, Ledger, UserDay

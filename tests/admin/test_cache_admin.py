@@ -20,8 +20,8 @@ from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery, StateEntry, StateProblem
 from websearch_gateway.ports import State
 from websearch_gateway.results import Citation, SearchResponse, WebResult, WebSearchResponse
-from websearch_gateway.state import RETRY_SECONDS, SpareState
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.opening import RETRY_SECONDS, SpareState
 from websearch_gateway.state.sqlite import UNUSABLE_FILE, SqliteState
 from websearch_gateway.upstream.ledger import Ledger
 from websearch_gateway.upstream.telemetry import Statistics, Telemetry

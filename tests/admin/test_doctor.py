@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from websearch_gateway.admin import REASONS, REMEDIES, Doctor
-from websearch_gateway.app import Gateway
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import Call, Hit, SearchResults
 from websearch_gateway.results import Check
 from websearch_gateway.sandbox import Sandbox

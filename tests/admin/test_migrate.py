@@ -10,8 +10,8 @@ from tests.clock import Clock
 from websearch_gateway.admin import Migration
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, StateUnavailable
 from websearch_gateway.models import LOCAL, Caller, StateEntry
-from websearch_gateway.state import open_state
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.opening import open_state
 from websearch_gateway.state.sqlite import SqliteState
 
 REMOTE = Caller("somebody", frozenset({"admin"}))
@@ -189,7 +189,7 @@ async def test_a_caller_from_elsewhere_can_name_a_file_in_the_data_folder(source
 KILLED = """
 import asyncio, pathlib, sys
 from websearch_gateway.admin import Migration
-from websearch_gateway.state import open_state
+from websearch_gateway.state.opening import open_state
 
 async def main():
     source = open_state(sys.argv[1])

@@ -7,9 +7,9 @@ from pydantic import SecretStr
 
 from tests.answers.engine_replies import RIVER, TOWER, claude, claude_cited, claude_searched, encoded
 from websearch_gateway.answers.anthropic import MAX_SEARCHES, Anthropic
+from websearch_gateway.base.net.client import Reply
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError, SearchValidationError
 from websearch_gateway.models import HttpRequest, SearchQuery
-from websearch_gateway.net.client import Reply
 
 API = Anthropic(SecretStr("key"), "https://api.example")
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

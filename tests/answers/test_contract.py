@@ -11,7 +11,7 @@ import pytest
 from tests.answers.test_http_engine import APIS
 from websearch_gateway.answers.table import ENGINES, Entry
 from websearch_gateway.sandbox.app import VENDORS
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 HOSTED = [entry for entry in ENGINES if entry.name != "llm"]

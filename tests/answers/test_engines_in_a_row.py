@@ -8,11 +8,11 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 
 from websearch_gateway.answers import llm as engine
-from websearch_gateway.app import Gateway
+from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.errors import Exhausted, SearchAuthError, SearchNotConfiguredError
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
-from websearch_gateway.settings import ENGINES
+from websearch_gateway.settings.loading import ENGINES
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 TOWER = SearchRequest("How tall is the Eiffel Tower?")

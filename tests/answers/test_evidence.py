@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.answers.extractive import find_evidence
-from websearch_gateway.embedders.local import encode
-from websearch_gateway.text.ranking import Document
+from websearch_gateway.evidence.embedders.local import encode
+from websearch_gateway.evidence.ranking import Document
 
 TOWER = Document(
     "The Eiffel Tower",

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.answers.extractive import MAX_ANSWER, MAX_PAGE, NO_RESULTS, compose
-from websearch_gateway.embedders.local import encode
+from websearch_gateway.base.notes import NO_ANSWER, nearest
+from websearch_gateway.base.urls import strip_trackers
+from websearch_gateway.evidence.embedders.local import encode
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.ports import Composer
-from websearch_gateway.text.notes import NO_ANSWER, nearest
-from websearch_gateway.text.urls import strip_trackers
 
 QUESTION = SearchQuery("How tall is the Eiffel tower?")
 TWO = SearchQuery("How tall is the Eiffel tower, and how old?")

@@ -7,6 +7,7 @@ from pydantic import SecretStr
 
 from tests.answers.engine_replies import encoded, gemini, gemini_support
 from websearch_gateway.answers.gemini import Gemini
+from websearch_gateway.base.net.client import Reply
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,
@@ -15,7 +16,6 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import HttpRequest, SearchQuery
-from websearch_gateway.net.client import Reply
 
 API = Gemini(SecretStr("key"), "https://api.example")
 TEXT = "Es sind 20 °C in Köln 🗼. Der Turm ist 330 m hoch."

@@ -8,10 +8,10 @@ import pytest
 
 from websearch_gateway.answers.draft import NumberedPassage, checked_draft, numbered_passages
 from websearch_gateway.answers.llm import messages
+from websearch_gateway.base.dates import utc_now
 from websearch_gateway.models import Hit, Page, SearchQuery, Source
-from websearch_gateway.readers.extraction import extract
-from websearch_gateway.readers.formats.rendering import cleaned
-from websearch_gateway.text.dates import utc_now
+from websearch_gateway.pages.extraction.extract import extract
+from websearch_gateway.pages.formats.rendering import cleaned
 
 URL = "https://bridge.example/"
 QUERY = SearchQuery("How long is the harbour bridge?")

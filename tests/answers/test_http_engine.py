@@ -19,6 +19,9 @@ from websearch_gateway.answers.gemini import Gemini
 from websearch_gateway.answers.http_engine import MAX_TURNS, HttpEngine
 from websearch_gateway.answers.openai import OpenAI, OpenAISdk
 from websearch_gateway.answers.perplexity import Perplexity
+from websearch_gateway.base.net.bodies import MAX_REPLY_BYTES
+from websearch_gateway.base.net.client import create_client
+from websearch_gateway.base.net.requests import Retry
 from websearch_gateway.errors import (
     NotAsked,
     SearchAuthError,
@@ -29,9 +32,6 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Call, Deadline, SearchQuery
-from websearch_gateway.net.bodies import MAX_REPLY_BYTES
-from websearch_gateway.net.client import create_client
-from websearch_gateway.net.requests import Retry
 
 KEY = "secret-0123456789"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

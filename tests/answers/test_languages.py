@@ -3,8 +3,8 @@ from typing import NamedTuple
 import pytest
 
 from websearch_gateway.answers.extractive import find_evidence
-from websearch_gateway.embedders.local import encode
-from websearch_gateway.text.ranking import Document
+from websearch_gateway.evidence.embedders.local import encode
+from websearch_gateway.evidence.ranking import Document
 
 KEEPER = (
     "Der Fabrikant von Waffen hieß Olaf Berg. Im Winter fiel viel Schnee auf die Insel. Ann kam im Jahr 1901 aus "

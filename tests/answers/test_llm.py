@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from websearch_gateway.app import Gateway
+from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.errors import SearchAuthError
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.results import SearchResponse

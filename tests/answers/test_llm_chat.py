@@ -14,10 +14,10 @@ from pydantic import SecretStr
 from tests.shared_workers import SharedWorkers
 from websearch_gateway.answers.draft import MAX_DRAFT
 from websearch_gateway.answers.llm import Chat, LlmEngine, PromptTooLong, Written
+from websearch_gateway.base.net.client import create_client
+from websearch_gateway.base.net.requests import Retry
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Call, Deadline, Gathered, Hit, SearchQuery, SearchResults
-from websearch_gateway.net.client import create_client
-from websearch_gateway.net.requests import Retry
 
 KEY = "secret-0123456789"
 ASKED = [{"role": "user", "content": "how high"}]

@@ -19,6 +19,9 @@ from tests.patience import PATIENCE
 from websearch_gateway.answers.common import Billed, find_model
 from websearch_gateway.answers.http_engine import GONE_SECONDS, HttpEngine
 from websearch_gateway.answers.openai import EFFORT, MODELS, OpenAI, OpenAISdk
+from websearch_gateway.base.net.bodies import MAX_BYTES
+from websearch_gateway.base.net.client import create_client
+from websearch_gateway.base.net.requests import Retry
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,
@@ -28,12 +31,9 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Call, Deadline, SearchQuery
-from websearch_gateway.net.bodies import MAX_BYTES
-from websearch_gateway.net.client import create_client
-from websearch_gateway.net.requests import Retry
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 QUESTION = "How do I fix a sour espresso?"

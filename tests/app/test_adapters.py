@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.opening import Open
-from websearch_gateway.app import Gateway
+from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.errors import Exhausted, SearchError, SearchNotConfiguredError
 from websearch_gateway.models import Call, Deadline, SearchQuery, SearchRequest, SearchResults
 from websearch_gateway.results import SearchResponse

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from websearch_gateway.app import Gateway
 from websearch_gateway.app.adapters import WARM_UP
+from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.base.workers.pool import Workers
+from websearch_gateway.base.workers.worker import Limits
 from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.models import Caller, Deadline
-from websearch_gateway.settings import Settings
-from websearch_gateway.workers import Limits
-from websearch_gateway.workers.pool import Workers
+from websearch_gateway.settings.loading import Settings
 
 
 async def test_global_rate_limit_is_counted_once_for_the_process_without_a_state(tmp_path: Path) -> None:
@@ -34,10 +34,10 @@ async def test_global_rate_limit_is_counted_once_for_the_process_without_a_state
 def test_a_gateway_without_a_key_imports_no_provider_that_it_does_not_ask(tmp_path: Path) -> None:
     program = f"""
 import asyncio, sys
-from websearch_gateway.app import Gateway
-from websearch_gateway.settings import Settings
+from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.settings.loading import Settings
 asyncio.run(Gateway(Settings(data_dir={str(tmp_path)!r}, openai_api_key="k")).close())
-print(*sorted(name.rpartition(".")[2] for name in sys.modules if name.startswith("websearch_gateway.providers.")))
+print(*sorted(name.rpartition(".")[2] for name in sys.modules if name.startswith("websearch_gateway.providers.table.")))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "duckduckgo wikipedia\n"

@@ -11,8 +11,7 @@ import pytest
 
 from tests.opening import Open
 from tests.patience import PATIENCE
-from websearch_gateway.app import Gateway, open_caches
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.app.gateway import Gateway, open_caches
 from websearch_gateway.errors import (
     Exhausted,
     SearchAuthError,
@@ -21,6 +20,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import (
     LOCAL,
     Caller,
@@ -33,7 +33,7 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.results import SearchResponse
 from websearch_gateway.sandbox import Sandbox, key_of
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 from websearch_gateway.state.memory import MemoryState
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")

@@ -13,12 +13,12 @@ import pytest
 from tests.opening import Open
 from tests.patience import PATIENCE
 from websearch_gateway.app.adapters import LazyDocs, lazy_docs
-from websearch_gateway.docs_index.store import docs, pages
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.base.workers.pool import WORKING_FOR
+from websearch_gateway.docs.store import docs, pages
+from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError
 from websearch_gateway.models import LOCAL, no_progress
-from websearch_gateway.settings import Settings
-from websearch_gateway.workers.pool import WORKING_FOR
+from websearch_gateway.settings.loading import Settings
 
 
 async def test_the_index_is_made_once_and_closed_only_if_made(gateway: Open, tmp_path: Path) -> None:
@@ -31,7 +31,9 @@ async def test_the_index_is_made_once_and_closed_only_if_made(gateway: Open, tmp
 
 
 def test_a_gateway_without_documentation_does_not_import_its_index() -> None:
-    program = "import sys, websearch_gateway.app; print([name for name in sys.modules if '.docs_index.' in name])"
+    program = (
+        "import sys, websearch_gateway.app.gateway; print([name for name in sys.modules if '.docs_index.' in name])"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

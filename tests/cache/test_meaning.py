@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bench.semantic import PAIRS, load
 from websearch_gateway.cache.meaning import Wording
-from websearch_gateway.text.facts import numerals
+from websearch_gateway.evidence.facts import numerals
 
 DIFFERENT = {
     "language": [

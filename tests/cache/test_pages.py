@@ -12,6 +12,7 @@ import pytest
 
 from tests.clock import Clock
 from tests.patience import PATIENCE, wait_for_state
+from websearch_gateway.base.net.address import AddressPolicy
 from websearch_gateway.cache.pages import (
     KEEP_SECONDS,
     MOST_RECORD_BYTES,
@@ -32,7 +33,6 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.state.memory import MemoryState
 
 URL = "https://example.com/tides"

@@ -11,14 +11,7 @@ from tests.clock import Clock
 from tests.opening import Open
 from websearch_gateway.cache.results import ANSWERS, Lifetimes, ResultCache
 from websearch_gateway.errors import Exhausted
-from websearch_gateway.models import (
-    Answer,
-    Call,
-    RawSearchRequest,
-    SearchRequest,
-    Span,
-    WebSearchRequest,
-)
+from websearch_gateway.models import Answer, Call, RawSearchRequest, SearchRequest, Span, WebSearchRequest
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.search import RateLimits, Recall, SearchPipeline
 from websearch_gateway.sandbox import Sandbox

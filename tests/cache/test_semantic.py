@@ -28,7 +28,7 @@ from websearch_gateway.cache.semantic import (
     VectorIndex,
     question_row,
 )
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import Caller, SearchQuery, StateEntry
 from websearch_gateway.results import CacheMatch, ErrorInfo, FallbackInfo, SearchResponse, Usage
 from websearch_gateway.state.memory import MemoryState
@@ -374,7 +374,7 @@ def test_no_model_is_loaded_before_there_is_a_question() -> None:
     script = """
 import asyncio, sys
 from websearch_gateway.cache.semantic import QuestionIndex
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import SearchQuery
 from websearch_gateway.state.memory import MemoryState
 

@@ -17,8 +17,8 @@ from websearch_gateway.cache.pages import (
     Similarity,
     Subject,
 )
-from websearch_gateway.embedders.local import StaticEmbedder
 from websearch_gateway.errors import SearchProviderError
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import Call
 
 TEXTS = {

@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.entrypoints.stdio import serving
 from tests.patience import PATIENT_PROCESS, be_patient
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings.loading import load_settings
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 

@@ -16,7 +16,7 @@ from mcp.types import CallToolResult, jsonrpc_message_adapter
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.entrypoints.mcp.stdio import TELLS_CHANGES, SurrogateFixStream
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 LONGEST_LINE = 2**26
 

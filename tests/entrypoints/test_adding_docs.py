@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 
-from tests.docs_index.crawl.small_site import PROSE, Site
+from tests.docs.crawl.small_site import PROSE, Site
 from tests.entrypoints.conftest import Connect
 from tests.entrypoints.stdio import structured
 from tests.loopback import serving

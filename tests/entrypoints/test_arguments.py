@@ -8,17 +8,11 @@ from typing import Any
 
 import pytest
 
-from websearch_gateway.entrypoints.arguments import (
-    LONGEST_JSON,
-    LONGEST_TEXT,
-    MOST_FAULTS,
-    Kind,
-    kinds_of,
-)
+from websearch_gateway.entrypoints.arguments import LONGEST_JSON, LONGEST_TEXT, MOST_FAULTS, Kind, kinds_of
 from websearch_gateway.entrypoints.http.compatible.openai_api import question
 from websearch_gateway.entrypoints.http.compatible.search_apis import Lenient
 from websearch_gateway.entrypoints.mcp.schemas import input_schema
-from websearch_gateway.entrypoints.tools import TOOLS, Tool
+from websearch_gateway.entrypoints.tools.table import TOOLS, Tool
 from websearch_gateway.errors import SearchValidationError
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

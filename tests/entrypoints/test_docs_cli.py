@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from websearch_gateway.entrypoints.cli.commands import cli
 from websearch_gateway.entrypoints.cli.docs import docs_mcp
-from websearch_gateway.settings import config_path, index_variables
+from websearch_gateway.settings.loading import config_path, index_variables
 
 PROSE = "It tells at length how the thing works and when to use it, with all that one must know about it. " * 5
 

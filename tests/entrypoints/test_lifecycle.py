@@ -31,7 +31,7 @@ from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.entrypoints.mcp.stdio import INTERRUPTED
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError, SearchValidationError
 from websearch_gateway.results import LONGEST_MESSAGE
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 
 async def test_the_gateway_is_built_once() -> None:
@@ -82,7 +82,7 @@ def test_only_a_process_of_its_own_is_set_up_for_serving() -> None:
     script = """
 import asyncio, gc
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 async def main():
     for owns_process in (False, True):
@@ -104,7 +104,7 @@ def test_the_loading_starts_a_worker_so_that_the_first_page_does_not_wait_for_it
 import asyncio, os
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.models import Deadline
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 import psutil
 
 async def main():
@@ -125,16 +125,14 @@ def test_the_server_and_its_tools_load_no_client_and_no_reader_and_nothing_to_ex
     None
 ):
     """A client waits for them before the handshake."""
-    heavy = (
-        "{'httpcore2', 'lxml', 'numpy', 'openai', 'websearch_gateway.readers', 'websearch_gateway.pipeline.finalize'}"
-    )
+    heavy = "{'httpcore2', 'lxml', 'numpy', 'openai', 'websearch_gateway.pages.browser', 'websearch_gateway.pipeline.finalize'}"
     script = f"""
 import asyncio, sys
 from websearch_gateway.entrypoints.lifecycle import exporting
 from websearch_gateway.entrypoints.mcp.server import create_server
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 print({heavy} & set(sys.modules))
-import websearch_gateway.app
+import websearch_gateway.app.gateway
 async def main():
     async with exporting(Settings()):
         print([name for name in sys.modules if name.startswith("opentelemetry.sdk")])
@@ -167,7 +165,7 @@ ONE_SPAN = """
 import asyncio
 from opentelemetry import trace
 from websearch_gateway.entrypoints.lifecycle import exporting
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 async def main():
     async with exporting(Settings(otel_exporter_otlp_endpoint="ADDRESS")):
         trace.get_tracer("x").start_span("last").end()
@@ -273,7 +271,7 @@ from opentelemetry.sdk.trace import TracerProvider
 theirs = TracerProvider()
 trace.set_tracer_provider(theirs)
 from websearch_gateway.entrypoints.lifecycle import start_exporting
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 start_exporting(Settings(otel_exporter_otlp_endpoint="http://127.0.0.1:9"))()
 assert trace.get_tracer_provider() is theirs
 """

@@ -14,18 +14,18 @@ import httpx2
 import pytest
 from mcp.client import Client
 
-from tests.docs_index.crawl.small_site import PROSE, Site, html
+from tests.docs.crawl.small_site import PROSE, Site, html
 from tests.entrypoints.command import run
 from tests.entrypoints.http.calls import bearer, call, post
 from tests.entrypoints.http.conftest import SECRET, served
 from tests.entrypoints.stdio import serving, structured
 from tests.loopback import serving as listening
 from tests.patience import PATIENT
-from websearch_gateway.app import open_gateway
+from websearch_gateway.app.gateway import open_gateway
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.python import Gateway
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 KNOWN_TO_THE_AGENT = "The user is called Ada and lives in Bremen."
 DATA = "?d=" + base64.urlsafe_b64encode(KNOWN_TO_THE_AGENT.encode()).decode().rstrip("=")

@@ -17,11 +17,11 @@ import pytest
 
 from tests.patience import PATIENCE
 from websearch_gateway import Claim, Gateway, SearchError, SyncGateway, models
-from websearch_gateway.app import open_gateway
+from websearch_gateway.app.gateway import open_gateway
 from websearch_gateway.entrypoints import python
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 QUESTION = "How tall is the Eiffel Tower?"
 

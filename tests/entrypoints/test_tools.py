@@ -10,10 +10,10 @@ import pytest
 
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.entrypoints.mcp.server import create_server
-from websearch_gateway.entrypoints.tools import TOOLS, listed
+from websearch_gateway.entrypoints.tools.table import TOOLS, listed
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.settings import Settings
 from websearch_gateway.settings.groups import TOOLSETS
+from websearch_gateway.settings.loading import Settings
 
 SNAPSHOT = Path(__file__).with_name("tools.json")
 

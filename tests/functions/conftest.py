@@ -18,7 +18,7 @@ from tests.patience import PATIENCE, PATIENT_PROCESS
 from tools.servers import NotHere, firestore_emulator
 from websearch_gateway.entrypoints.http.tokens import mint
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[2]
 FUNCTION = ROOT / "functions"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.functions.conftest import FUNCTION, PROJECT, ROOT
 from websearch_gateway import __version__
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 PARAMETERS = {"MIN_INSTANCES", "MAX_INSTANCES"}
 

@@ -16,7 +16,7 @@ from tests.functions.conftest import FUNCTION, PROJECT, QUESTION, ROOT, SECRET, 
 from tests.functions.instances import Running, left_behind, running
 from tests.patience import PATIENCE
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
-from websearch_gateway.state import open_state
+from websearch_gateway.state.opening import open_state
 
 pytestmark = pytest.mark.timeout(400)
 

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from websearch_gateway.app import Caches, open_caches
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.app.gateway import Caches, open_caches
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError, SearchValidationError
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import LOCAL, Caller, SearchQuery, Topic
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.search import CachedAnswers, RateLimits
 from websearch_gateway.results import CachedAnswer, Citation, SearchResponse, WebResult, WebSearchResponse
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings.loading import load_settings
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.telemetry import CallRecord, Telemetry
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from tests.docs_index.crawl.small_site import PROSE, Site, html
+from tests.docs.crawl.small_site import PROSE, Site, html
 from tests.loopback import serving
 from tests.shared_workers import SharedWorkers
-from websearch_gateway.app import Gateway
+from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.errors import Exhausted, SearchRateLimitError, SearchTimeoutError, SearchValidationError
+from websearch_gateway.evidence.supporting import judged
 from websearch_gateway.models import Caller, Claim, ContentRequest, Deadline
 from websearch_gateway.sandbox import Sandbox, key_of
-from websearch_gateway.text.support import judged
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 ANN = Caller("ann")

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from websearch_gateway.base.urls import canonical, host
 from websearch_gateway.entrypoints.reply.texts import places_of
 from websearch_gateway.models import Answer, AppliedFilters, Fallback, SearchQuery, Source, Span, TokenUsage
 from websearch_gateway.pipeline.finalize import MAX_SOURCES, finalize
 from websearch_gateway.results import SearchResponse
-from websearch_gateway.text.urls import canonical, host
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 QUERY = SearchQuery("how high is the tower", max_results=8)

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from websearch_gateway.base.net.address import AddressPolicy
 from websearch_gateway.models import Answer, Hit, SearchQuery, Source, Span
-from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.pipeline.finalize import (
     LONGEST_TITLE,
     MOST_LINKS,

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.alias_generators import to_camel
 
+from websearch_gateway.base.query import LONGEST_RAW_QUERY
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
 from websearch_gateway.models import LONGEST_QUERY, SearchQuery, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline
 from websearch_gateway.settings.groups import RouteSettings
-from websearch_gateway.text.query import LONGEST_RAW_QUERY
 
 GUARD = Guard({}, secrets=())
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Answer, Call, Deadline, Gathered, Hit, Page, SearchQuery, SearchResults, Span
 from websearch_gateway.pipeline.fallback import FallbackEngine, Gathering, Ranked
 from websearch_gateway.ports import Gather
-from websearch_gateway.workers.pool import Workers
 
 URL = "https://a.example/"
 SEARCH_USD = 0.001

@@ -7,16 +7,9 @@ from typing import Any, Literal
 
 import pytest
 
-from websearch_gateway.cache.pages import (
-    SLICE,
-    TOO_SLOW,
-    UNKNOWN_SCRIPT,
-    UNRELATED,
-    BlobCache,
-    PageCache,
-    Similarity,
-)
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.base.net.address import AddressPolicy
+from websearch_gateway.base.workers.pool import Workers as PoolWorkers
+from websearch_gateway.cache.pages import SLICE, TOO_SLOW, UNKNOWN_SCRIPT, UNRELATED, BlobCache, PageCache, Similarity
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchProviderError,
@@ -24,17 +17,16 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
+from websearch_gateway.evidence.passages import ANSWERS
 from websearch_gateway.models import Call, Caller, ContentRequest, Page, Passage, PassagesRequest
-from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.pipeline.guard import Guard, Provenance
 from websearch_gateway.pipeline.read_page import CUT_OFF, MOST_QUERIES, Findings, PageReading, PassageFinder
 from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import Workers
 from websearch_gateway.results import PageContent
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.text.passages import ANSWERS
 from websearch_gateway.upstream.telemetry import CallRecord, Telemetry
-from websearch_gateway.workers.pool import Workers as PoolWorkers
 
 RELEVANT = 0.25
 

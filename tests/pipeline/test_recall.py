@@ -10,7 +10,7 @@ import pytest
 
 from tests.opening import Open
 from tests.patience import PATIENCE
-from websearch_gateway.app import Gateway
+from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.errors import SearchError, SearchRateLimitError
 from websearch_gateway.models import Caller, CallerLimits, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.search import RateLimits

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests.opening import Open
-from websearch_gateway.app import Gateway
+from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.errors import Exhausted, SearchAuthError
 from websearch_gateway.models import RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
-from websearch_gateway.settings import ENGINES
+from websearch_gateway.settings.loading import ENGINES
 
 QUESTION = "How tall is the Eiffel Tower?"
 WRONG = "wrong-0123456789abcdef"

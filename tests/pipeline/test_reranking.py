@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from websearch_gateway.app import Gateway
-from websearch_gateway.embedders import remote
+from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.evidence.embedders import remote
 from websearch_gateway.models import Caller, PassagesRequest, SearchRequest
 from websearch_gateway.ports import NOT_RERANKED
 from websearch_gateway.sandbox import Sandbox, key_of

@@ -9,12 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.virtual_time import in_virtual_time, now
-from websearch_gateway.errors import (
-    ForbiddenUrlError,
-    SearchError,
-    SearchFetchError,
-    SearchTimeoutError,
-)
+from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, Hit, Page, SearchQuery
 from websearch_gateway.pipeline.web_search import (
     PAGE_CHARS,

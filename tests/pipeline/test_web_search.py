@@ -11,9 +11,9 @@ import pytest
 from websearch_gateway.errors import Exhausted, SearchRateLimitError, SearchTimeoutError, SearchValidationError
 from websearch_gateway.models import Caller, ContentRequest, RawSearchRequest, SearchQuery, WebSearchRequest
 from websearch_gateway.pipeline import web_search
-from websearch_gateway.providers import PROVIDERS
+from websearch_gateway.providers.table import PROVIDERS
 from websearch_gateway.sandbox import engines
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings.loading import load_settings
 
 ESPRESSO = WebSearchRequest("descale an espresso machine")
 EVERYTHING = WebSearchRequest("the water and the time", num_results=20)

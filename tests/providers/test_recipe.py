@@ -12,10 +12,10 @@ from tests.recipe import copied, insert, run, suite
 TABLE = "src/websearch_gateway/settings/__init__.py"
 
 SANDBOXED = """
-from websearch_gateway.app import open_gateway
+from websearch_gateway.app.gateway import open_gateway
 from websearch_gateway.models import WebSearchRequest
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings.loading import load_settings
 
 
 async def test_the_vendor_serves_in_the_sandbox(tmp_path):

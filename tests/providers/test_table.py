@@ -7,8 +7,8 @@ import pytest
 from tests.providers.test_contract import SETTINGS
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import SearchQuery
-from websearch_gateway.providers import PROVIDERS, advice, configured
-from websearch_gateway.settings import Settings
+from websearch_gateway.providers.table import PROVIDERS, advice, configured
+from websearch_gateway.settings.loading import Settings
 
 
 def names(settings: Settings) -> list[str]:

@@ -7,7 +7,7 @@ import re
 import httpx2
 import pytest
 
-from websearch_gateway.docs_index.crawl.listing import inventory, llms_urls, robots_sitemaps, sitemap_urls
+from websearch_gateway.docs.crawl.listing import inventory, llms_urls, robots_sitemaps, sitemap_urls
 from websearch_gateway.sandbox import Sandbox
 
 

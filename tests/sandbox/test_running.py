@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import httpx2
 import pytest
 
-from websearch_gateway import sandbox as package
 from websearch_gateway.sandbox import Sandbox, create_app, environment, key_of, serving
-from websearch_gateway.settings import Settings, load_settings
+from websearch_gateway.sandbox import server as package
+from websearch_gateway.settings.loading import Settings, load_settings
 
 
 async def test_a_sandbox_answers_while_it_runs_and_not_afterwards() -> None:
@@ -84,7 +84,7 @@ def test_the_developers_settings_do_not_reach_a_test() -> None:
 
 def test_importing_the_package_loads_no_web_framework() -> None:
     heavy = "{'uvicorn', 'starlette', 'httpx2', 'openai', 'pydantic'}"
-    code = f"import sys, websearch_gateway.sandbox; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, websearch_gateway.sandbox.server; print(sorted({heavy} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from tools.servers import FirestoreEmulator, NotHere, firestore_emulator
 from websearch_gateway.ports import State
-from websearch_gateway.state import SpareState
 from websearch_gateway.state.firestore import FirestoreState
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.opening import SpareState
 from websearch_gateway.state.postgres import PostgresState
 from websearch_gateway.state.sqlite import SqliteState
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import StateEntry
 from websearch_gateway.ports import State
-from websearch_gateway.state import BACKENDS
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.opening import BACKENDS
 from websearch_gateway.state.postgres import PostgresState
 
 EVERY_STATE = [*BACKENDS, "spare", "spare_memory"]

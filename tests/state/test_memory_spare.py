@@ -11,7 +11,7 @@ import pytest
 from tests.clock import Clock
 from tests.patience import nothing_else
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.state import RETRY_SECONDS, SpareState
+from websearch_gateway.state.opening import RETRY_SECONDS, SpareState
 from websearch_gateway.state.sqlite import SqliteState
 
 

@@ -2,8 +2,8 @@
 
 from websearch_gateway.admin import Migration
 from websearch_gateway.models import StateEntry
-from websearch_gateway.state import open_state
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.opening import open_state
 
 
 async def test_a_tour_through_all_backends_changes_nothing(sqlite_url, postgresql_url, firestore_url, tmp_path):

@@ -3,9 +3,9 @@
 import pytest
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.state import open_state
 from websearch_gateway.state.firestore import FirestoreState
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.opening import open_state
 from websearch_gateway.state.postgres import PostgresState
 
 

@@ -7,10 +7,10 @@ import sqlite3
 import pytest
 
 from tools.servers import firestore_emulator, postgresql
-from websearch_gateway.app import open_gateway
+from websearch_gateway.app.gateway import open_gateway
 from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.models import SearchRequest
-from websearch_gateway.settings import load_settings
+from websearch_gateway.settings.loading import load_settings
 
 QUESTIONS = ["How tall is the Eiffel Tower?", "What is the speed of light in a vacuum?"]
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.patience import PATIENCE
-from websearch_gateway.state import open_state
+from websearch_gateway.state.opening import open_state
 
 PROCESSES = 4
 CALLS = int(os.environ.get("CALLS_PER_PROCESS", "50"))
@@ -40,7 +40,7 @@ async def work(state):
 
 CHILD = """
 import asyncio, json, os, sys
-from websearch_gateway.state import open_state
+from websearch_gateway.state.opening import open_state
 
 async def main(url, work):
     state = open_state(url)

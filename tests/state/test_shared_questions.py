@@ -13,10 +13,10 @@ from tests.state.conftest import PATIENCE
 from tests.stored_answer import AGAIN, ANSWER, ASKED, ME
 from websearch_gateway.cache.results import ANSWERS, Lifetimes
 from websearch_gateway.cache.semantic import OVERLAP_SECONDS, QuestionIndex, SemanticCache
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.models import SearchQuery, StateEntry
 from websearch_gateway.ports import State
-from websearch_gateway.state import open_state
+from websearch_gateway.state.opening import open_state
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC).timestamp()
 PROMISED_SECONDS = 30.0

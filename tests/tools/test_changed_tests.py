@@ -14,13 +14,13 @@ covering = runpy.run_path(str(ROOT / "tools" / "changed_tests.py"))["tests_of"]
 @pytest.mark.parametrize(
     ("path", "tests"),
     [
-        ("src/websearch_gateway/net/requests.py", ["tests/net/test_requests.py"]),
+        ("src/websearch_gateway/base/net/requests.py", ["tests/base/net/test_requests.py"]),
         (
             "src/websearch_gateway/upstream/telemetry.py",
             ["tests/upstream/test_telemetry.py", "tests/upstream/test_telemetry_statistics.py"],
         ),
-        ("tests/net/test_requests.py", ["tests/net/test_requests.py"]),
-        ("tests/net/test_gone.py", []),
+        ("tests/base/net/test_requests.py", ["tests/base/net/test_requests.py"]),
+        ("tests/base/net/test_gone.py", []),
         ("README.md", []),
     ],
 )

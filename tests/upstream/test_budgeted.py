@@ -11,9 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from websearch_gateway.embedders import usd_per_million_tokens
-from websearch_gateway.embedders.local import StaticEmbedder
-from websearch_gateway.embedders.remote import OpenAICompatibleEmbedder
+from websearch_gateway.base.net.bodies import MAX_BYTES
+from websearch_gateway.base.net.client import create_client
+from websearch_gateway.base.net.requests import Retry
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchBudgetError,
@@ -22,13 +22,13 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
+from websearch_gateway.evidence.embedders.choice import usd_per_million_tokens
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
+from websearch_gateway.evidence.embedders.remote import OpenAICompatibleEmbedder
 from websearch_gateway.models import Answer, Bill, Call, Caller, Deadline, SearchQuery, Span
-from websearch_gateway.net.bodies import MAX_BYTES
-from websearch_gateway.net.client import create_client
-from websearch_gateway.net.requests import Retry
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.ports import EMBEDDED_AT_ONCE
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.layers import Layered
 from websearch_gateway.upstream.ledger import BudgetedEmbedder, Ledger

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
+from websearch_gateway.base.net.requests import Retry, RetryBudget
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.net.requests import Retry, RetryBudget
 from websearch_gateway.upstream.layers import BoundedReader
 
 URL = "https://example.com/"

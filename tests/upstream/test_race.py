@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.clock import Clock
+from websearch_gateway.base.net.client import HttpSearcher, create_client
+from websearch_gateway.base.net.requests import Retry
 from websearch_gateway.errors import (
     Attempt,
     Exhausted,
@@ -24,11 +26,9 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Call, Deadline, Hit, SearchQuery, SearchResults
-from websearch_gateway.net.client import HttpSearcher, create_client
-from websearch_gateway.net.requests import Retry
-from websearch_gateway.providers import PROVIDERS, configured
+from websearch_gateway.providers.table import PROVIDERS, configured
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.layers import HealthRegistry
 from websearch_gateway.upstream.race import (
     EARLIEST_SECONDS,

@@ -10,9 +10,9 @@ from opentelemetry.trace import SpanKind, StatusCode
 from tests.opening import Open
 from tests.tracing import Spans
 from websearch_gateway.answers.openai import MAX_OUTPUT_TOKENS
+from websearch_gateway.base.net.requests import child_span, note_reply
 from websearch_gateway.errors import SearchAuthError, SearchFetchError, SearchValidationError
 from websearch_gateway.models import Call, PassagesRequest, SearchRequest, WebSearchRequest
-from websearch_gateway.net.requests import child_span, note_reply
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox, engines
 from websearch_gateway.upstream.telemetry import TracedUpstream, call_span, stage
 

@@ -32,10 +32,9 @@ from websearch_gateway.answers.common import (
     shown_code,
     typed,
 )
+from websearch_gateway.base import Reply, spoken_date, utc_now
 from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
-from websearch_gateway.net.client import Reply
-from websearch_gateway.text.dates import spoken_date, utc_now
 
 MAX_SEARCHES = 3
 """`max_uses` of the tool: without it, one question was billed 900,000 tokens."""

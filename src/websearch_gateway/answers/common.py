@@ -18,7 +18,7 @@ from websearch_gateway.models import Answer, HttpRequest, SearchQuery
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-    from websearch_gateway.net.client import Reply
+    from websearch_gateway.base import Reply
 
 T = TypeVar("T")
 

@@ -10,16 +10,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from websearch_gateway.answers.common import applying, objects, typed
+from websearch_gateway.base import (
+    LINK,
+    canonical,
+    code_pieces,
+    estimate_tokens,
+    query_terms,
+    split_sentences,
+    without_orders,
+)
+from websearch_gateway.evidence import (
+    PDF,
+    Quotable,
+    Quote,
+    at_page,
+    best_quotes,
+    chunk,
+    is_claim,
+    is_verbatim,
+    read,
+    rewritten,
+    score_passages,
+    support,
+)
 from websearch_gateway.models import Hit, Page, SearchQuery, Source, Span, Support
-from websearch_gateway.text.chunk import PDF, at_page, chunk
-from websearch_gateway.text.citations import rewritten
-from websearch_gateway.text.facts import Quotable, Quote, best_quotes, is_verbatim, read
-from websearch_gateway.text.markdown import LINK, split_sentences
-from websearch_gateway.text.passages import score_passages
-from websearch_gateway.text.sanitise import code_pieces, without_orders
-from websearch_gateway.text.support import is_claim, support
-from websearch_gateway.text.tokens import estimate_tokens, query_terms
-from websearch_gateway.text.urls import canonical
 
 MAX_ANSWER = 800
 """Characters of an answer, marks included."""

@@ -7,28 +7,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
-from websearch_gateway.ports import MOST_RERANKED
-from websearch_gateway.text.chunk import PDF, at_page, page_of
-from websearch_gateway.text.notes import nearest, no_answer
-from websearch_gateway.text.passages import inverse_document_frequency
-from websearch_gateway.text.ranking import (
+from websearch_gateway.base import canonical, host, nearest, no_answer, query_terms, without_orders
+from websearch_gateway.evidence import (
     DANGLING,
+    PDF,
     PRONOUN,
     Candidate,
     Document,
     Question,
     Ranked,
+    at_page,
     candidates,
+    inverse_document_frequency,
+    page_of,
     rank,
     terms_in,
 )
-from websearch_gateway.text.sanitise import without_orders
-from websearch_gateway.text.tokens import query_terms
-from websearch_gateway.text.urls import canonical, host
+from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
+from websearch_gateway.ports import MOST_RERANKED
 
 if TYPE_CHECKING:
-    from websearch_gateway.text.ranking import Encode
+    from websearch_gateway.evidence import Encode
 
 
 MAX_ANSWER = 800  # characters of an answer, citation marks included

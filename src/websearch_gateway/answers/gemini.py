@@ -33,11 +33,9 @@ from websearch_gateway.answers.common import (
     parsed_or_empty,
     typed,
 )
+from websearch_gateway.base import Fetcher, Reply, is_web_address
 from websearch_gateway.errors import RATE_LIMITED, SearchAuthError, SearchError, SearchFetchError, SearchProviderError
 from websearch_gateway.models import Answer, Deadline, HttpRequest, SearchQuery, Source, Span
-from websearch_gateway.net.client import Reply
-from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.text.urls import is_web_address
 
 MAX_TOKENS = 4096
 """Thinking counts as output."""

@@ -27,6 +27,24 @@ from websearch_gateway.answers.common import (
     find_model,
     findings,
 )
+from websearch_gateway.base import (
+    MAX_REPLY_BYTES,
+    PASSING_STATUSES,
+    Reply,
+    ReplyParser,
+    Retry,
+    billed,
+    in_own_thread,
+    note_host,
+    note_reply,
+    note_status,
+    note_tokens,
+    noting_model,
+    parse_retry_after,
+    send,
+    utc_now,
+    without_key,
+)
 from websearch_gateway.errors import (
     RATE_LIMITED,
     NotAsked,
@@ -37,19 +55,6 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, AppliedFilters, Call, Deadline, HttpRequest, SearchQuery, TokenUsage
-from websearch_gateway.net.bodies import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
-from websearch_gateway.net.client import Reply, billed, send
-from websearch_gateway.net.requests import (
-    PASSING_STATUSES,
-    Retry,
-    note_host,
-    note_reply,
-    note_status,
-    note_tokens,
-    noting_model,
-    parse_retry_after,
-)
-from websearch_gateway.text.dates import utc_now
 
 if TYPE_CHECKING:
     from websearch_gateway.answers.openai import OpenAISdk

@@ -22,6 +22,23 @@ from pydantic import SecretStr
 
 from websearch_gateway.answers.common import Json, applying, count, objects, typed
 from websearch_gateway.answers.draft import MAX_DRAFT, Checked, NumberedPassage, checked_draft, numbered_passages
+from websearch_gateway.base import (
+    PASSING_STATUSES,
+    Retry,
+    adapter,
+    billed,
+    estimate_tokens,
+    give_way,
+    mapped_errors,
+    note_host,
+    note_reply,
+    note_status,
+    note_tokens,
+    noting_model,
+    parse_retry_after,
+    send,
+    utc_now,
+)
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,
@@ -30,22 +47,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
 )
 from websearch_gateway.models import Answer, Bill, Call, Deadline, Gathered, HttpRequest, SearchQuery, TokenUsage
-from websearch_gateway.net.bodies import adapter, give_way
-from websearch_gateway.net.client import billed, send
-from websearch_gateway.net.fetch import mapped_errors
-from websearch_gateway.net.requests import (
-    PASSING_STATUSES,
-    Retry,
-    note_host,
-    note_reply,
-    note_status,
-    note_tokens,
-    noting_model,
-    parse_retry_after,
-)
 from websearch_gateway.ports import Gather, Workers
-from websearch_gateway.text.dates import utc_now
-from websearch_gateway.text.tokens import estimate_tokens
 
 MAX_TOKENS = 2000
 """Includes the thoughts of a model that thinks."""

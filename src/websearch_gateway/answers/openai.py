@@ -44,6 +44,7 @@ from websearch_gateway.answers.common import (
     shown_code,
     typed,
 )
+from websearch_gateway.base import MAX_REPLY_BYTES, Reply, canonical, is_web_address, send
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,
@@ -51,11 +52,8 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
     SearchValidationError,
 )
+from websearch_gateway.evidence import in_code_points, strip_markers
 from websearch_gateway.models import Answer, Deadline, HttpRequest, SearchQuery, Source, Span
-from websearch_gateway.net.bodies import MAX_REPLY_BYTES
-from websearch_gateway.net.client import Reply, send
-from websearch_gateway.text.citations import in_code_points, strip_markers
-from websearch_gateway.text.urls import canonical, is_web_address
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

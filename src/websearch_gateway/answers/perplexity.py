@@ -30,11 +30,10 @@ from websearch_gateway.answers.common import (
     typed,
 )
 from websearch_gateway.answers.draft import resolve_marks
+from websearch_gateway.base import is_web_address, iso_date
 from websearch_gateway.errors import SearchProviderError
+from websearch_gateway.evidence import in_code_points
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
-from websearch_gateway.text.citations import in_code_points
-from websearch_gateway.text.dates import iso_date
-from websearch_gateway.text.urls import is_web_address
 
 MAX_TOKENS = 2048
 

@@ -9,18 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings import ENGINES as ROWS
-from websearch_gateway.settings import EngineRow
+from websearch_gateway.settings.loading import ENGINES as ROWS
+from websearch_gateway.settings.loading import EngineRow
 
 if TYPE_CHECKING:
     import httpx2
     from pydantic import SecretStr
 
     from websearch_gateway.answers.common import EngineApi
-    from websearch_gateway.net.fetch import Fetcher
-    from websearch_gateway.net.requests import Retry
+    from websearch_gateway.base import Fetcher, Retry
     from websearch_gateway.ports import Gather, HostedEngine, Workers
-    from websearch_gateway.settings import Settings
+    from websearch_gateway.settings.loading import Settings
 
 __all__ = ["ENGINES", "Entry", "Outside", "configured"]
 
@@ -55,7 +54,7 @@ class Entry:
 
 def _hosted(row: EngineRow, settings: Settings, outside: Outside) -> HostedEngine:
     from websearch_gateway.answers.http_engine import HttpEngine
-    from websearch_gateway.net.bodies import ReplyParser
+    from websearch_gateway.base import ReplyParser
 
     module = import_module(f"{__package__}.{row.name}")
     make: Callable[[SecretStr, str], EngineApi] = module.API

@@ -23,28 +23,35 @@ from websearch_gateway.answers import compose, shortlist
 from websearch_gateway.answers import table as answers
 from websearch_gateway.answers.table import Outside
 from websearch_gateway.answers.table import configured as answers_configured
+from websearch_gateway.base import (
+    WORKING_FOR,
+    AddressPolicy,
+    FairQueue,
+    Fetched,
+    Fetcher,
+    HttpSearcher,
+    Limits,
+    Outbound,
+    ReplyParser,
+    Retry,
+    Workers,
+    admitted,
+    domains,
+    prepare,
+    user_agent,
+)
 from websearch_gateway.cache.pages import BlobCache, PageCache, Similarity
-from websearch_gateway.embedders.local import encode
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError, Unavailable
+from websearch_gateway.evidence import cut_passages, encode
 from websearch_gateway.models import MOST_DOMAINS, Deadline, Hit, SearchQuery
-from websearch_gateway.net.address import AddressPolicy, Outbound
-from websearch_gateway.net.bodies import ReplyParser
-from websearch_gateway.net.client import HttpSearcher
-from websearch_gateway.net.fetch import Fetched, Fetcher, user_agent
-from websearch_gateway.net.requests import Retry
+from websearch_gateway.pages import CONVERTERS, HEAVY, Browser, ReaderTable, RobotsFetcher, kind_of, warm_up
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.pipeline.finalize import cleaned_hits
 from websearch_gateway.pipeline.read_page import PassageFinder
 from websearch_gateway.ports import AnswerEngine, Embedder, HostedEngine, Layer, Reranker, Searcher, State
-from websearch_gateway.providers import PROVIDERS, absent, advice, configured
-from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.browser import Browser
-from websearch_gateway.readers.formats import CONVERTERS, HEAVY, kind_of, warm_up
-from websearch_gateway.readers.formats.html import RobotsFetcher
-from websearch_gateway.settings import Settings, index_variables
+from websearch_gateway.providers.table import PROVIDERS, absent, advice, configured
+from websearch_gateway.settings.loading import Settings, index_variables
 from websearch_gateway.state.shared import require
-from websearch_gateway.text.passages import cut_passages
-from websearch_gateway.text.urls import admitted, domains
 from websearch_gateway.upstream.layers import (
     BoundedReader,
     BurstGate,
@@ -65,16 +72,10 @@ from websearch_gateway.upstream.race import (
     by_weight,
 )
 from websearch_gateway.upstream.telemetry import TracedUpstream
-from websearch_gateway.workers import Limits, prepare
-from websearch_gateway.workers.pool import WORKING_FOR, FairQueue, Workers
 
 if TYPE_CHECKING:
-    from websearch_gateway.docs_index.library import DocsLibrary
-    from websearch_gateway.docs_index.models import BrowserUse, Document
-    from websearch_gateway.docs_index.store.database import Turn
-    from websearch_gateway.docs_index.store.docs import SqlDocs
-    from websearch_gateway.readers.extraction import CrawledPage
-    from websearch_gateway.readers.formats.html import Renderer
+    from websearch_gateway.docs import BrowserUse, DocsLibrary, Document, SqlDocs, Turn
+    from websearch_gateway.pages import CrawledPage, Renderer
 
 T = TypeVar("T")
 
@@ -384,7 +385,7 @@ class DocumentReading:
         *,
         only_links: bool = False,
     ) -> Document:
-        from websearch_gateway.readers.extraction import crawled_html, crawled_text, followed_html
+        from websearch_gateway.pages import crawled_html, crawled_text, followed_html
 
         kind = kind_of(fetched)
         if kind != "html":
@@ -405,7 +406,7 @@ class DocumentReading:
     async def _rendered(
         self, fetched: Fetched, draft: Callable[[CrawledPage], Mapping[str, Any]], deadline: Deadline
     ) -> Document:
-        from websearch_gateway.readers.extraction import crawled_html
+        from websearch_gateway.pages import crawled_html
 
         return await self._run(crawled_html, await self.renderer.render(fetched, deadline), draft, deadline)
 
@@ -418,8 +419,8 @@ class DocumentReading:
         *,
         heavy: bool = False,
     ) -> Document:
-        from websearch_gateway.docs_index.models import ChunkDraft, Document, Symbol
-        from websearch_gateway.readers.extraction import crawled
+        from websearch_gateway.docs import ChunkDraft, Document, Symbol
+        from websearch_gateway.pages import crawled
 
         arguments = (fetched.body, fetched.final_url, fetched.charset)
         page = await self.workers.run(crawled, read, draft, *arguments, deadline=deadline, heavy=heavy)
@@ -438,10 +439,7 @@ def _make(
     embedder: Embedder,
     guarded: Callable[[], Deadline],
 ) -> DocsLibrary:
-    from websearch_gateway.docs_index.crawl.runner import CrawlRunner
-    from websearch_gateway.docs_index.library import DocsLibrary
-    from websearch_gateway.docs_index.packages import Registries
-    from websearch_gateway.docs_index.store.database import MOST_SEARCHES
+    from websearch_gateway.docs import MOST_SEARCHES, CrawlRunner, DocsLibrary, Registries
 
     # Half of the searches may be one user's; a user without a running search does not wait for them.
     queue = FairQueue(MOST_SEARCHES // 2, MOST_SEARCHES // 2)
@@ -469,13 +467,13 @@ async def is_indexed(settings: Settings, docs: LazyDocs, url: str) -> bool:
 def _store(settings: Settings, embedder: str, turn: Turn) -> SqlDocs:
     near = None
     if url := settings.docs_vectors:
-        from websearch_gateway.docs_index.store.lance import LanceVectors
+        from websearch_gateway.docs import LanceVectors
 
         near = partial(LanceVectors, url.removeprefix("lance://" if url.startswith("lance:///") else "lance+"))
     if settings.docs_path is not None:
-        from websearch_gateway.docs_index.store.sqlite import SqliteDocs
+        from websearch_gateway.docs import SqliteDocs
 
         return SqliteDocs(settings.docs_path, embedder, near=near, turn=turn)
-    from websearch_gateway.docs_index.store.postgres import PostgresDocs
+    from websearch_gateway.docs import PostgresDocs
 
     return PostgresDocs(settings.docs_url or "", embedder, near=near, turn=turn)

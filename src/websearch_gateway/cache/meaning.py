@@ -18,10 +18,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from websearch_gateway.text.dates import MONTHS
-from websearch_gateway.text.facts import UNIT_NAMES, is_year, numerals
-from websearch_gateway.text.markdown import word_set
-from websearch_gateway.text.tokens import fold, language_of
+from websearch_gateway.base import MONTHS, fold, language_of, word_set
+from websearch_gateway.evidence import UNIT_NAMES, is_year, numerals
 
 MOST_CHARS = 500
 

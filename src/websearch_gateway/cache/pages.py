@@ -17,18 +17,17 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from websearch_gateway.errors import (
-    ForbiddenUrlError,
-    SearchFetchError,
-    SearchProviderParseError,
-    Unavailable,
+from websearch_gateway.base import (
+    canonical,
+    credential_error,
+    credential_kind,
+    credential_kind_in_address,
+    in_cache_thread,
+    in_words,
 )
+from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchProviderParseError, Unavailable
 from websearch_gateway.models import Call, Deadline, Page, Progress
-from websearch_gateway.net.bodies import in_cache_thread
 from websearch_gateway.ports import Embedder, Reader, State
-from websearch_gateway.text.dates import in_words
-from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
-from websearch_gateway.text.urls import canonical
 from websearch_gateway.upstream.layers import BestEffort
 from websearch_gateway.upstream.race import SingleFlight
 

@@ -18,12 +18,11 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
+from websearch_gateway.base import in_words, is_web_address
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.ports import NOT_RERANKED, State
 from websearch_gateway.results import CacheMatch, CacheState, SearchResponse, Usage, WebSearchResponse, WireModel
-from websearch_gateway.text.dates import in_words
-from websearch_gateway.text.urls import is_web_address
 from websearch_gateway.upstream.layers import BestEffort
 
 _log = logging.getLogger(__name__)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import ConfigDict, FiniteFloat, ValidationError
 
+from websearch_gateway.base import in_cache_thread
 from websearch_gateway.cache.meaning import Wording
 from websearch_gateway.cache.results import (
     CLOCK_SKEW_SECONDS,
@@ -36,7 +37,6 @@ from websearch_gateway.cache.results import (
     question_name,
 )
 from websearch_gateway.models import LONGEST_QUERY, Caller, SearchQuery
-from websearch_gateway.net.bodies import in_cache_thread
 from websearch_gateway.ports import State
 from websearch_gateway.results import CacheMatch, WireModel
 from websearch_gateway.upstream.layers import WAIT_SECONDS, BestEffort

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 from websearch_gateway import __version__
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchProviderError
 from websearch_gateway.results import ErrorInfo
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.telemetry import flush_logs
 
 if TYPE_CHECKING:
-    from websearch_gateway.app import Gateway
+    from websearch_gateway.app.gateway import Gateway
     from websearch_gateway.upstream.api_tokens import ApiTokens
 
 
@@ -82,7 +82,7 @@ class LazyGateway:
             if self.built is not None:
                 return self.built
             # Imports and certificates take half a second; the event loop answers other calls meanwhile.
-            app = await asyncio.to_thread(importlib.import_module, "websearch_gateway.app")
+            app = await asyncio.to_thread(importlib.import_module, "websearch_gateway.app.gateway")
             gateway: Gateway = await asyncio.to_thread(app.Gateway, self.settings)
             self.built = gateway
             return gateway

@@ -44,7 +44,7 @@ from websearch_gateway.models import (
 )
 
 if TYPE_CHECKING:
-    from websearch_gateway import app
+    from websearch_gateway.app import gateway as app
     from websearch_gateway.results import (
         CheckedClaims,
         DocsReadResponse,
@@ -80,8 +80,8 @@ class Gateway:
 
     async def __aenter__(self) -> Self:
         """Open it. Raises `SearchNotConfiguredError` when a setting is unusable or unknown."""
-        from websearch_gateway import app
-        from websearch_gateway.settings import Settings, load_settings
+        from websearch_gateway.app import gateway as app
+        from websearch_gateway.settings.loading import Settings, load_settings
 
         if unknown := sorted(set(self._settings) - set(Settings.model_fields)):
             raise SearchNotConfiguredError(f"There is no setting {', '.join(unknown)}.")
@@ -157,7 +157,7 @@ class Gateway:
         self, *, section_id: str | None = None, url: str | None = None, **options: Unpack[ReadDocsOptions]
     ) -> DocsReadResponse:
         """A section that `search_docs` found, or an indexed page by its URL. Raises `SearchError`."""
-        from websearch_gateway.docs_index.library import read_docs
+        from websearch_gateway.docs import read_docs
 
         _made(_Section, section_id=section_id, url=url, **options)
         return await read_docs(self._gateway.docs, section_id=section_id, url=url, **options)

@@ -8,7 +8,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from websearch_gateway.base import host, is_web_address, quote_url, with_scheme
 from websearch_gateway.errors import SearchError, SearchValidationError, Unavailable
+from websearch_gateway.evidence import snippets
 from websearch_gateway.models import (
     LOCAL,
     LONGEST_CLAIM,
@@ -28,8 +30,6 @@ from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.web_search import Outcome, WebSearch, read_pages
 from websearch_gateway.ports import Reader, Workers
 from websearch_gateway.results import CheckedClaim, CheckedClaims, Citation, SearchResponse
-from websearch_gateway.text.citations import snippets
-from websearch_gateway.text.urls import host, is_web_address, quote_url, with_scheme
 
 FOUND_PAGES = 3
 """The pages that are read for a claim without addresses."""
@@ -191,7 +191,7 @@ async def _judge(
     workers: Workers, sentences: Sequence[str], page: Page, deadline: Deadline
 ) -> dict[str, tuple[str, str]]:
     """What `judged` finds for each sentence; empty if the page could not be looked through in time."""
-    from websearch_gateway.text.support import judged  # it runs in workers; most servers never need it
+    from websearch_gateway.evidence import judged  # it runs in workers; most servers never need it
 
     earlier = deadline.within(max(0.0, deadline.remaining() - REPLY_RESERVE_SECONDS))
     try:
@@ -204,7 +204,7 @@ async def _judge(
 
 
 def _of_claim(claim: str, how: str, quote: str) -> tuple[str, str]:
-    from websearch_gateway.text.support import is_claim
+    from websearch_gateway.evidence import is_claim
 
     if how in ("verbatim", "paraphrase"):
         return ("supported", quote) if is_claim(claim) else ("not_found", "")

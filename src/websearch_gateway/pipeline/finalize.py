@@ -16,9 +16,35 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from websearch_gateway.base import (
+    admitted,
+    canonical,
+    clean_markdown,
+    find_urls,
+    host,
+    in_own_thread,
+    invisible_pieces,
+    is_unrelated,
+    is_web_address,
+    nothing_found,
+    page_in,
+    quote_url,
+    shown_url,
+    strip_trackers,
+    unshown_pieces,
+)
 from websearch_gateway.errors import UNRELATED, SearchProviderError
+from websearch_gateway.evidence import (
+    Cited,
+    by_page,
+    moved,
+    repair,
+    snippets,
+    with_marks,
+    without_pieces,
+    without_trackers,
+)
 from websearch_gateway.models import Answer, AppliedFilters, Call, Hit, SearchQuery, SearchResults, Source, Span
-from websearch_gateway.net.bodies import in_own_thread
 from websearch_gateway.results import (
     Citation,
     CitedSpan,
@@ -29,33 +55,10 @@ from websearch_gateway.results import (
     SourceInfo,
     Usage,
 )
-from websearch_gateway.text.citations import (
-    Cited,
-    by_page,
-    moved,
-    repair,
-    snippets,
-    with_marks,
-    without_pieces,
-    without_trackers,
-)
-from websearch_gateway.text.hits import is_unrelated
-from websearch_gateway.text.notes import nothing_found
-from websearch_gateway.text.sanitise import clean_markdown, invisible_pieces, shown_url, unshown_pieces
-from websearch_gateway.text.urls import (
-    admitted,
-    canonical,
-    find_urls,
-    host,
-    is_web_address,
-    page_in,
-    quote_url,
-    strip_trackers,
-)
 from websearch_gateway.upstream.telemetry import stage
 
 if TYPE_CHECKING:
-    from websearch_gateway.net.address import AddressPolicy
+    from websearch_gateway.base import AddressPolicy
 
 MAX_SOURCES = 20
 """The most uncited pages that an answer lists."""

@@ -6,7 +6,7 @@ warning. Addresses to read are checked where they are read, in `cache/pages.py`,
 `Provenance` knows: a page may order a model to read an address with what the model knows in it.
 
 An address is known if exactly it stood in a result, was a link of a page that was read, in an earlier call of the same
-caller, or is in the documentation index. Any other one that carries data (`text/secrets.py`) gets a warning, or is
+caller, or is in the documentation index. Any other one that carries data (`base/secrets.py`) gets a warning, or is
 refused before anything is sent. So only known addresses with data are kept in the shared state, as keyed hashes; few
 links of pages are such (2%).
 """
@@ -29,6 +29,33 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
+from websearch_gateway.base import (
+    BUILT_IN_ROUTES,
+    LEAST_CHARACTERS,
+    LONGEST_RAW_QUERY,
+    PUNCTUATION,
+    Route,
+    addresses_with_data,
+    admitted,
+    carried_characters,
+    carries_data,
+    checked_query,
+    country_code,
+    credential_error,
+    credential_kind,
+    credential_kind_in_address,
+    domains,
+    identity,
+    is_web_address,
+    language_code,
+    matching_form,
+    narrowed,
+    normalise,
+    repeats_a_repetition,
+    strip_trackers,
+    suspicious,
+    tracker_pieces,
+)
 from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchFetchError,
@@ -54,37 +81,6 @@ from websearch_gateway.models import (
 from websearch_gateway.ports import State, Workers
 from websearch_gateway.results import WireModel
 from websearch_gateway.settings.groups import RouteSettings
-from websearch_gateway.text.query import (
-    BUILT_IN_ROUTES,
-    LONGEST_RAW_QUERY,
-    Route,
-    checked_query,
-    country_code,
-    language_code,
-    matching_form,
-    normalise,
-    repeats_a_repetition,
-)
-from websearch_gateway.text.sanitise import suspicious
-from websearch_gateway.text.secrets import (
-    LEAST_CHARACTERS,
-    addresses_with_data,
-    carried_characters,
-    carries_data,
-    credential_error,
-    credential_kind,
-    credential_kind_in_address,
-    identity,
-)
-from websearch_gateway.text.urls import (
-    PUNCTUATION,
-    admitted,
-    domains,
-    is_web_address,
-    narrowed,
-    strip_trackers,
-    tracker_pieces,
-)
 from websearch_gateway.upstream.layers import BestEffort
 from websearch_gateway.upstream.telemetry import stage
 

@@ -9,8 +9,10 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from websearch_gateway.base import normalise, with_scheme
 from websearch_gateway.cache.pages import UNKNOWN_SCRIPT, PageCache, Similarity, Subject, content_hash, page_key
 from websearch_gateway.errors import SearchError
+from websearch_gateway.evidence import ANSWERS, MOST_PASSAGES, PDF, cut_passages, ranked, shown, window
 from websearch_gateway.models import (
     LOCAL,
     LONGEST_QUERY,
@@ -28,10 +30,6 @@ from websearch_gateway.pipeline.guard import Guard, Provenance, invalid, one_dea
 from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import MOST_RERANKED, NOT_RERANKED, Reranker, State, Workers
 from websearch_gateway.results import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
-from websearch_gateway.text.chunk import PDF, window
-from websearch_gateway.text.passages import ANSWERS, MOST_PASSAGES, cut_passages, ranked, shown
-from websearch_gateway.text.query import normalise
-from websearch_gateway.text.urls import with_scheme
 from websearch_gateway.upstream.telemetry import Telemetry
 
 MOST_CHARS = 100_000

@@ -24,14 +24,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
+from websearch_gateway.base import child_span, in_own_thread
 from websearch_gateway.cache.results import RawResult, ResultCache, Served, is_stopgap, stand_in
 from websearch_gateway.cache.semantic import Similar, SimilarQuestions
-from websearch_gateway.errors import (
-    Exhausted,
-    SearchNotConfiguredError,
-    SearchRateLimitError,
-    Unavailable,
-)
+from websearch_gateway.errors import Exhausted, SearchNotConfiguredError, SearchRateLimitError, Unavailable
 from websearch_gateway.models import (
     LOCAL,
     Call,
@@ -42,18 +38,8 @@ from websearch_gateway.models import (
     StateProblem,
     no_progress,
 )
-from websearch_gateway.net.bodies import in_own_thread
-from websearch_gateway.net.requests import child_span
 from websearch_gateway.pipeline.finalize import finalize
-from websearch_gateway.pipeline.guard import (
-    CheckedQuery,
-    Guard,
-    invalid,
-    one_deadline,
-    question,
-    timeout_error,
-    up_to,
-)
+from websearch_gateway.pipeline.guard import CheckedQuery, Guard, invalid, one_deadline, question, timeout_error, up_to
 from websearch_gateway.ports import AnswerEngine, State
 from websearch_gateway.results import (
     CachedAnswer,

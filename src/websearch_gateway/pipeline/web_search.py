@@ -16,6 +16,26 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
 
+from websearch_gateway.base import (
+    UNSEEN_LEFT_OUT,
+    AddressPolicy,
+    canonical,
+    clean_markdown,
+    host,
+    in_own_thread,
+    iso_date,
+    json_object,
+    nothing_found,
+    plain,
+    query_terms,
+    reads_like_orders,
+    reason,
+    records,
+    strip_invisible_characters,
+    strip_trackers,
+    tokens_of_each,
+    unreadable_note,
+)
 from websearch_gateway.cache.pages import PageCache
 from websearch_gateway.cache.results import RawResult, Served, variant
 from websearch_gateway.errors import (
@@ -26,6 +46,7 @@ from websearch_gateway.errors import (
     Unavailable,
     shown,
 )
+from websearch_gateway.evidence import bm25, window
 from websearch_gateway.models import (
     LAST_PAGE,
     LOCAL,
@@ -45,22 +66,11 @@ from websearch_gateway.models import (
     WebSearchRequest,
     no_progress,
 )
-from websearch_gateway.net.address import AddressPolicy
-from websearch_gateway.net.bodies import in_own_thread
 from websearch_gateway.pipeline.finalize import clean_items, filters_of, unmet
 from websearch_gateway.pipeline.guard import Guard, invalid, one_deadline, question, whole_number
 from websearch_gateway.pipeline.search import Recall
 from websearch_gateway.ports import Searcher, Workers
 from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse, WebResult, WebSearchResponse
-from websearch_gateway.text.chunk import window
-from websearch_gateway.text.dates import iso_date
-from websearch_gateway.text.hits import json_object, records
-from websearch_gateway.text.markdown import plain
-from websearch_gateway.text.notes import UNSEEN_LEFT_OUT, nothing_found, reason, unreadable_note
-from websearch_gateway.text.passages import bm25
-from websearch_gateway.text.sanitise import clean_markdown, reads_like_orders, strip_invisible_characters
-from websearch_gateway.text.tokens import query_terms, tokens_of_each
-from websearch_gateway.text.urls import canonical, host, strip_trackers
 from websearch_gateway.upstream.race import ProviderSelection
 from websearch_gateway.upstream.telemetry import Telemetry, stage
 

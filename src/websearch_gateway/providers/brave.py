@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, ClassVar
 
+from websearch_gateway.base import bucket, iso_date, json_object, make_hit, one_line, records, spoken_date, with_sites
 from websearch_gateway.errors import (
     RATE_LIMITED,
     SearchAuthError,
@@ -17,10 +18,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import quota_spent
-from websearch_gateway.providers import SharedProvider, given
-from websearch_gateway.text.dates import bucket, iso_date, spoken_date
-from websearch_gateway.text.hits import json_object, make_hit, one_line, records
-from websearch_gateway.text.urls import with_sites
+from websearch_gateway.providers.table import SharedProvider, given
 
 MOST_WORDS = 50
 MOST_RESULTS = {"general": 20, "news": 50}

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
+from websearch_gateway.base import bucket, make_hit, with_sites
 from websearch_gateway.errors import BLOCKED, SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
-from websearch_gateway.providers import SharedProvider
-from websearch_gateway.text.dates import bucket
-from websearch_gateway.text.hits import make_hit
-from websearch_gateway.text.urls import with_sites
+from websearch_gateway.providers.table import SharedProvider
 
 BLOCK_SECONDS = 60.0
 """Seconds for which the circuit stays open after a first bot page; doubles with each further one."""

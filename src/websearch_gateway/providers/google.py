@@ -10,13 +10,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
+from websearch_gateway.base import bucket, iso_date, json_object, make_hit, records, with_sites
 from websearch_gateway.errors import SearchAuthError, SearchError
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
 from websearch_gateway.ports import quota_spent
-from websearch_gateway.providers import SharedProvider, given
-from websearch_gateway.text.dates import bucket, iso_date
-from websearch_gateway.text.hits import json_object, make_hit, records
-from websearch_gateway.text.urls import with_sites
+from websearch_gateway.providers.table import SharedProvider, given
 
 PAGE_SIZE = 10
 LAST_RESULT = 100

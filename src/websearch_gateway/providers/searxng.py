@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from websearch_gateway.base import bucket, records
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchNotConfiguredError, SearchProviderError
 from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
-from websearch_gateway.providers import Columns, SharedProvider, given
-from websearch_gateway.text.dates import bucket
-from websearch_gateway.text.hits import records
+from websearch_gateway.providers.table import Columns, SharedProvider, given
 
 SAFE_SEARCH = {"off": "0", "moderate": "1", "strict": "2"}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
-from websearch_gateway.providers import Columns, SharedProvider
+from websearch_gateway.providers.table import Columns, SharedProvider
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from websearch_gateway.base import bucket, country_name
 from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
-from websearch_gateway.providers import Columns, SharedProvider, given
-from websearch_gateway.text.dates import bucket
-from websearch_gateway.text.query import country_name
+from websearch_gateway.providers.table import Columns, SharedProvider, given
 
 MOST_RESULTS = 20
 MOST_INCLUDED, MOST_EXCLUDED = 300, 150

@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from websearch_gateway.base import STOP_WORDS, fold, json_object, language_of, make_hit, one_line, records, user_agent
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
-from websearch_gateway.net.fetch import user_agent
-from websearch_gateway.providers import SharedProvider
-from websearch_gateway.text.hits import json_object, make_hit, one_line, records
-from websearch_gateway.text.tokens import STOP_WORDS, fold, language_of
+from websearch_gateway.providers.table import SharedProvider
 
 MOST_HITS = 20
 """The most introductions in one reply."""

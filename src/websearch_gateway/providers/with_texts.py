@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from websearch_gateway.base import bucket, one_list, records
 from websearch_gateway.errors import SearchError, SearchProviderParseError, SearchValidationError
 from websearch_gateway.models import Capabilities, HttpRequest, SearchQuery
 from websearch_gateway.ports import quota_spent
-from websearch_gateway.providers import Columns, SharedProvider, given
-from websearch_gateway.text.dates import bucket
-from websearch_gateway.text.hits import records
-from websearch_gateway.text.urls import one_list
+from websearch_gateway.providers.table import Columns, SharedProvider, given
 
 EXA_MOST_RESULTS = 10
 """The price covers ten results with their texts; each further one costs more."""

@@ -24,11 +24,11 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from websearch_gateway.sandbox import Board, Call, Fault
 from websearch_gateway.sandbox.documentation import NPM, PYPI, sitemap_url
 from websearch_gateway.sandbox.documentation import ROUTES as DOCUMENTATION
+from websearch_gateway.sandbox.server import Board, Call, Fault
 from websearch_gateway.sandbox.small_web import library, render
-from websearch_gateway.sandbox.vendors import Vendor, VendorRefusal, clock, every_vendor, json_object, origin
+from websearch_gateway.sandbox.vendors.vendor import Vendor, VendorRefusal, clock, every_vendor, json_object, origin
 
 VENDORS = (*every_vendor(), PYPI, NPM)
 

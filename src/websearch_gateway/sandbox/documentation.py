@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from websearch_gateway.sandbox.vendors import Vendor, VendorRefusal, origin
+from websearch_gateway.sandbox.vendors.vendor import Vendor, VendorRefusal, origin
 
 STABLE, NEXT, OLD = "2.0", "3.0b1", "1.0"
 

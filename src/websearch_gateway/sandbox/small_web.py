@@ -22,7 +22,7 @@ from string import Template
 
 from lxml.html import fragment_fromstring
 
-from websearch_gateway.text.tokens import STOP_WORDS, stems
+from websearch_gateway.base import STOP_WORDS, stems
 
 _BLOCKS = frozenset({"p", "li", "h2", "h3", "h4", "tr", "pre", "blockquote", "figcaption", "dt", "dd", "caption"})
 _PROSE = frozenset({"p", "li", "blockquote", "dd"})

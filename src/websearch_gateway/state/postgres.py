@@ -8,9 +8,9 @@ import math
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, LiteralString
 
+from websearch_gateway.base import CONNECTION, migration, quieten
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry
-from websearch_gateway.sql import CONNECTION, migration, quieten
 from websearch_gateway.state.shared import ROWS_PER_PAGE, RemoteState, bounds, entry_of, paged, require
 
 if TYPE_CHECKING:

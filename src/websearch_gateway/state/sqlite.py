@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from websearch_gateway.base import code, created, is_damaged, is_locked, migrate, opened
 from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
 from websearch_gateway.models import StateEntry, StateUsage
 from websearch_gateway.ports import State
-from websearch_gateway.sql import code, created, is_damaged, is_locked, migrate, opened
 from websearch_gateway.state.shared import FREED_SHARE, ROWS_PER_PAGE, bounds, entry_of, paged
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from typing import Generic, Literal, TypeVar
 
 from opentelemetry.trace import SpanKind
 
+from websearch_gateway.base import Retry, child_span, note_host
 from websearch_gateway.errors import (
     BLOCKED,
     RATE_LIMITED,
@@ -34,7 +35,6 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Call, Deadline, Page
-from websearch_gateway.net.requests import Retry, child_span, note_host
 from websearch_gateway.ports import Layer, Reader, Upstream, through
 
 T = TypeVar("T")

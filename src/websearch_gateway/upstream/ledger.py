@@ -22,9 +22,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from websearch_gateway.base import billed
 from websearch_gateway.errors import SearchBudgetError, StateUnavailable
 from websearch_gateway.models import Call, Caller, SearchQuery
-from websearch_gateway.net.client import billed
 from websearch_gateway.ports import EMBEDDED_AT_ONCE, Embedder, State
 from websearch_gateway.upstream.layers import BOUNDS, BestEffort
 from websearch_gateway.upstream.telemetry import CallRecord

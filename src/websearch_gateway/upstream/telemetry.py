@@ -33,9 +33,9 @@ from urllib.parse import quote, quote_plus
 from opentelemetry.trace import Span, SpanKind, get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from websearch_gateway.base import TRACER, UNRECORDED, child_span, outcome_of, recorded
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
 from websearch_gateway.models import Call
-from websearch_gateway.net.requests import TRACER, UNRECORDED, child_span, outcome_of, recorded
 from websearch_gateway.results import CacheState, SearchResponse
 from websearch_gateway.upstream.layers import Distribution, Histogram
 

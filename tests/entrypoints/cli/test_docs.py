@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from websearch_gateway.docs_index.models import Owner
-from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.embedders.local import StaticEmbedder
+from websearch_gateway.docs.models import Owner
+from websearch_gateway.docs.store.sqlite import SqliteDocs
 from websearch_gateway.entrypoints.cli.docs import docs
+from websearch_gateway.evidence.embedders.local import StaticEmbedder
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.patience import PATIENCE, PATIENT, be_patient
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.http.server import Connections, listening, uvicorn_config
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Nothing here speaks TLS, and each client would read all certificates."""

@@ -27,12 +27,12 @@ from websearch_gateway.entrypoints.http.authentication import (
     mint_static,
     static_verifier,
 )
-from websearch_gateway.entrypoints.http.compatible import BY_PATH
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.entrypoints.http.compatible.table import BY_PATH
+from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import Caller
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 AUTH = {"auth_mode": "secret", "auth_secret": SECRET}
 KEY, _ = mint_static("alice", ["search"])

@@ -11,7 +11,7 @@ import pytest
 from tests.entrypoints.http.calls import QUESTION, bearer
 from tests.entrypoints.http.conftest import SECRET, Door
 from websearch_gateway.models import CallerLimits
-from websearch_gateway.state import open_state
+from websearch_gateway.state.opening import open_state
 from websearch_gateway.upstream import api_tokens
 from websearch_gateway.upstream.api_tokens import ApiTokens, new_secret
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.entrypoints.http.calls import bearer, call, post
 from tests.entrypoints.http.conftest import SECRET, Door
+from websearch_gateway.base.workers.pool import FairQueue
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.workers.pool import FairQueue
 
 WARM_UP = {"local"}
 

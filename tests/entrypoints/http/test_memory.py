@@ -12,9 +12,9 @@ import httpx2
 from tests.entrypoints.http.calls import QUESTION
 from tests.entrypoints.http.conftest import Door
 from websearch_gateway.entrypoints.arguments import LONGEST_TEXT
-from websearch_gateway.entrypoints.http.compatible import COMPATIBLE
 from websearch_gateway.entrypoints.http.compatible.search_apis import Lenient
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.entrypoints.http.compatible.table import COMPATIBLE
+from websearch_gateway.entrypoints.tools.table import TOOLS
 
 MARK = "qz7x"
 LONG = 2 * LONGEST_TEXT

@@ -11,15 +11,10 @@ from openapi_spec_validator import validate
 
 from tests.entrypoints.http.calls import QUESTION
 from tests.entrypoints.http.conftest import SECRET, Door
-from websearch_gateway.docs_index.models import CrawlOptions
-from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.entrypoints.http.app import (
-    REQUESTS,
-    USAGE,
-    openapi,
-    paths_of,
-)
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.docs.models import CrawlOptions
+from websearch_gateway.docs.store.sqlite import SqliteDocs
+from websearch_gateway.entrypoints.http.app import REQUESTS, USAGE, openapi, paths_of
+from websearch_gateway.entrypoints.tools.table import TOOLS
 
 DOCUMENT = openapi(TOOLS, with_token=True)
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -14,7 +14,7 @@ from tests.entrypoints.command import start
 from tests.entrypoints.http.calls import QUESTION, post, search
 from tests.entrypoints.http.conftest import Door
 from websearch_gateway.entrypoints.http.replies import STATUS
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.errors import ErrorCode
 from websearch_gateway.sandbox import Sandbox
 

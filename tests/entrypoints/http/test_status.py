@@ -19,6 +19,7 @@ from tests.entrypoints.http.calls import QUESTION, bearer, post, search
 from tests.entrypoints.http.conftest import SECRET, Door
 from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, HOSTILE, NOW, SPENT, error
 from websearch_gateway.admin import Snapshot
+from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.entrypoints.http import status
 from websearch_gateway.entrypoints.http.replies import tag
 from websearch_gateway.entrypoints.http.status import (
@@ -36,7 +37,6 @@ from websearch_gateway.entrypoints.http.status import (
 from websearch_gateway.errors import ErrorCode
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.upstream.layers import BreakerState, UpstreamStatus
-from websearch_gateway.workers.pool import Workers
 
 
 def words(snapshot: Snapshot) -> str:

@@ -16,6 +16,7 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 from tests.entrypoints.http.forging import AUDIENCE, ISSUER, hostile_tokens, token
 from tests.entrypoints.http.forging import SECRET as FORGING_SECRET
+from websearch_gateway.base.net.client import create_client
 from websearch_gateway.entrypoints.http import tokens as keys_module
 from websearch_gateway.entrypoints.http.authentication import LEEWAY_SECONDS, InvalidToken
 from websearch_gateway.entrypoints.http.tokens import (
@@ -40,8 +41,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Caller, CallerLimits
-from websearch_gateway.net.client import create_client
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.api_tokens import ApiTokens
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from websearch_gateway.entrypoints.mcp.schemas import input_schema, output_schema
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.results import ErrorInfo, FallbackInfo, SearchResponse
 
 SEARCH_WEB = next(tool.arguments for tool in TOOLS if tool.name == "search_web")

@@ -25,10 +25,10 @@ from mcp.types import (
 from tests.entrypoints.conftest import Connect
 from tests.patience import PATIENCE, PATIENT_PROCESS
 from tests.tracing import Spans
-from websearch_gateway.docs_index.models import CrawlOptions
-from websearch_gateway.docs_index.store.sqlite import SqliteDocs
+from websearch_gateway.docs.models import CrawlOptions
+from websearch_gateway.docs.store.sqlite import SqliteDocs
 from websearch_gateway.entrypoints.mcp import changes
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 QUESTION = "How tall is the Eiffel Tower?"

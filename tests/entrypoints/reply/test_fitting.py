@@ -18,11 +18,7 @@ from websearch_gateway.entrypoints.reply.fitting import (
     fit_sites,
     fit_web,
 )
-from websearch_gateway.entrypoints.reply.sizes import (
-    BYTES_PER_TOKEN,
-    MOST_WARNINGS,
-    size_of,
-)
+from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, MOST_WARNINGS, size_of
 from websearch_gateway.results import (
     Citation,
     DocsFailure,

@@ -30,7 +30,7 @@ from websearch_gateway.results import (
     WebSearchResponse,
 )
 from websearch_gateway.sandbox import Sandbox, key_of
-from websearch_gateway.settings import ENGINES
+from websearch_gateway.settings.loading import ENGINES
 
 QUERY = "How do I descale an espresso machine?"
 TOWER = "https://tower.example/height"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic.alias_generators import to_camel
 
 from websearch_gateway.entrypoints.arguments import MOST_FAULTS, SYNONYMS
-from websearch_gateway.entrypoints.tools import TOOLS, Tool
+from websearch_gateway.entrypoints.tools.table import TOOLS, Tool
 from websearch_gateway.errors import MOST_SHOWN, SearchValidationError
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from tests.docs_index.crawl.small_site import Site
+from tests.docs.crawl.small_site import Site
 from tests.loopback import serving
 from tests.opening import Open
 from tests.patience import PATIENCE
-from websearch_gateway.app import Gateway
-from websearch_gateway.docs_index.models import CrawlOptions
+from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.docs.models import CrawlOptions
 from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, size_of
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.errors import SearchRateLimitError, SearchValidationError
 from websearch_gateway.models import LOCAL, no_progress
 from websearch_gateway.results import WireModel

@@ -12,7 +12,7 @@ from tests.entrypoints.command import Done, run
 from tests.entrypoints.conftest import Connect
 from tests.entrypoints.stdio import structured
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.state import open_state
+from websearch_gateway.state.opening import open_state
 
 ASKED = {"query": "how tall is the eiffel tower"}
 AGAIN = {"query": "eiffel tower height"}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from websearch_gateway.entrypoints.lifecycle import collect_rarely, describe
-from websearch_gateway.settings import Settings, load_settings
+from websearch_gateway.settings.loading import Settings, load_settings
 
 
 def main() -> None:

@@ -28,12 +28,12 @@ from websearch_gateway.models import (
     arguments_in,
 )
 from websearch_gateway.results import PageContent, WireModel
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from websearch_gateway.app import Gateway
+    from websearch_gateway.app.gateway import Gateway
 
 
 R = TypeVar("R", bound=WireModel)
@@ -51,7 +51,7 @@ def run(
     config: Path | None,
 ) -> R:
     """Run one asynchronous call of the gateway and print the result."""
-    from websearch_gateway import state
+    from websearch_gateway.state import opening as state
     from websearch_gateway.upstream.telemetry import configure_logging
 
     settings = settings_of(config, as_json=as_json)
@@ -231,7 +231,7 @@ def ask(
     """Open a gateway for one call, and show the stages of the call while it runs."""
 
     async def within(settings: Settings) -> R:
-        from websearch_gateway.app import open_gateway
+        from websearch_gateway.app.gateway import open_gateway
         from websearch_gateway.entrypoints.cli.render import stages
 
         with stages() as tell:

@@ -29,10 +29,10 @@ from websearch_gateway.entrypoints.cli.asking import (
 from websearch_gateway.entrypoints.cli.docs import docs
 from websearch_gateway.entrypoints.cli.tokens import token
 from websearch_gateway.results import Diagnosis
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 if TYPE_CHECKING:
-    from websearch_gateway.app import Gateway
+    from websearch_gateway.app.gateway import Gateway
 
 
 cli = typer.Typer(

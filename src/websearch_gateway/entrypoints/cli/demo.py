@@ -18,14 +18,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.app.gateway import Gateway, open_gateway
 from websearch_gateway.entrypoints.cli.render import show_error, show_hits, show_response
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, shown
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.results import DocsSearchResponse, ErrorInfo, SearchResponse
 from websearch_gateway.sandbox import Sandbox, engines, environment, serving
-from websearch_gateway.settings import Settings, load_settings
+from websearch_gateway.settings.loading import Settings, load_settings
 
 PROGRAM = "websearch-gateway"
 
@@ -174,7 +174,7 @@ async def _scene(gateway: Gateway, caption: str, question: str) -> Scene:
 
 async def _documented(gateway: Gateway, url: str) -> Scene:
     """What `docs add URL heron 2.0` and a search in it do."""
-    from websearch_gateway.docs_index.models import CrawlOptions
+    from websearch_gateway.docs import CrawlOptions
 
     caption = "Documentation, indexed here and searched offline"
     try:

@@ -22,18 +22,12 @@ import typer
 from websearch_gateway.entrypoints.cli import exit_on_error, serve_over_http, settings_of
 from websearch_gateway.entrypoints.cli.asking import ConfigOption, FailureJsonOption, JsonOption, run
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.results import (
-    DocsProject,
-    DocsReadResponse,
-    DocsSites,
-    DocsStatus,
-    WireModel,
-)
-from websearch_gateway.settings import Settings, config_path
+from websearch_gateway.results import DocsProject, DocsReadResponse, DocsSites, DocsStatus, WireModel
+from websearch_gateway.settings.loading import Settings, config_path
 
 if TYPE_CHECKING:
-    from websearch_gateway.app import Gateway
-    from websearch_gateway.docs_index.models import SiteVersion
+    from websearch_gateway.app.gateway import Gateway
+    from websearch_gateway.docs import SiteVersion
 
 
 R = TypeVar("R", bound=WireModel)
@@ -47,7 +41,7 @@ def _within(call: Callable[[Gateway], Awaitable[R]], show: str, as_json: bool, c
     """Run one call of a gateway that is opened for it, and print the result with the function `show` of `render`."""
 
     async def act(settings: Settings) -> R:
-        from websearch_gateway.app import open_gateway
+        from websearch_gateway.app.gateway import open_gateway
 
         async with open_gateway(settings) as gateway:
             return await call(gateway)
@@ -61,7 +55,7 @@ def _within(call: Callable[[Gateway], Awaitable[R]], show: str, as_json: bool, c
 
 
 async def _statuses(gateway: Gateway, sites: Sequence[SiteVersion], message: str = "") -> DocsStatus:
-    from websearch_gateway.docs_index.library import statuses
+    from websearch_gateway.docs import statuses
 
     return await statuses(gateway.docs, sites, message)
 
@@ -74,7 +68,7 @@ def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None
     """List every site, of every status."""
 
     async def look(gateway: Gateway) -> DocsSites:
-        from websearch_gateway.docs_index.library import listed
+        from websearch_gateway.docs import listed
 
         return await listed(gateway.docs, await gateway.docs.store.versions())
 
@@ -121,7 +115,7 @@ def read(
     """Read a section or a page from the index."""
 
     async def look(gateway: Gateway) -> DocsReadResponse:
-        from websearch_gateway.docs_index.library import read_docs
+        from websearch_gateway.docs import read_docs
 
         options: dict[str, Any] = {"url" if "://" in place else "section_id": place, "label": version}
         return await read_docs(gateway.docs, around=around, max_tokens=max_tokens, outline=outline, **options)
@@ -252,7 +246,7 @@ def export(
     """Write a site with its vectors into a file that other machines import."""
 
     async def act(gateway: Gateway) -> DocsStatus:
-        from websearch_gateway.docs_index.transfer import export_site
+        from websearch_gateway.docs import export_site
 
         found = await gateway.docs.find_one(site, label)
         count = await export_site(gateway.docs, found, gateway.embedder.name, file)
@@ -270,7 +264,7 @@ def import_file(
     """Read a site that another machine exported. It is searchable at once, offline."""
 
     async def act(gateway: Gateway) -> DocsStatus:
-        from websearch_gateway.docs_index.transfer import import_site
+        from websearch_gateway.docs import import_site
 
         return await _statuses(gateway, [await import_site(gateway.docs, gateway.embedder.name, file)])
 
@@ -281,7 +275,7 @@ def work(config: ConfigOption = None) -> None:
     """Crawl what is pending, then end: the process behind --background."""
 
     async def act() -> None:
-        from websearch_gateway.app import open_gateway
+        from websearch_gateway.app.gateway import open_gateway
 
         async with open_gateway(settings_of(config, as_json=False)) as gateway:
             await gateway.docs.runner.keep_crawling(0, drains=True)
@@ -402,9 +396,8 @@ async def _tried(settings: Settings, values: dict[str, str]) -> int:
         SearchError: it does not work; the message says why.
     """
     from websearch_gateway.app.adapters import outbound
-    from websearch_gateway.embedders import open_embedder
-    from websearch_gateway.net.client import create_client
-    from websearch_gateway.net.requests import Retry
+    from websearch_gateway.base import Retry, create_client
+    from websearch_gateway.evidence import open_embedder
 
     unset: dict[str, str | None] = dict.fromkeys(_KEYS)
     async with create_client(outbound=outbound(settings)) as client:
@@ -472,7 +465,7 @@ async def _at_its_version(gateway: Gateway, source: str, project: str | None) ->
     """A source that names a package, at the version that the project uses; any other source as it is."""
     if project is None:
         return source
-    from websearch_gateway.docs_index.packages import package_named
+    from websearch_gateway.docs import package_named
 
     if (package := package_named(source)) is None:
         raise SearchValidationError("--project gives the version of a package: name one, such as pypi:django.")

@@ -21,6 +21,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from websearch_gateway.evidence import ANSWERS
 from websearch_gateway.models import Progress, no_progress
 from websearch_gateway.results import (
     CacheClearResult,
@@ -44,11 +45,10 @@ from websearch_gateway.results import (
     TokenUses,
     WebSearchResponse,
 )
-from websearch_gateway.text.passages import ANSWERS
 
 if TYPE_CHECKING:
-    from websearch_gateway.app import Gateway
-    from websearch_gateway.docs_index.models import CrawlProgress, SiteVersion
+    from websearch_gateway.app.gateway import Gateway
+    from websearch_gateway.docs import CrawlProgress, SiteVersion
 
 _LINK = re.compile(r"\(?\[[^\]\n]*\]\((https?://[^\s()]+)\)\)?")
 
@@ -412,7 +412,7 @@ MOST_FAILURES = 10
 
 def show_sites(result: DocsSites) -> None:
     """One line per version."""
-    from websearch_gateway.docs_index.library import NO_SITE
+    from websearch_gateway.docs import NO_SITE
 
     if not result.sites:
         typer.echo(NO_SITE)
@@ -440,7 +440,7 @@ def show_message(result: DocsStatus) -> None:
 
 def show_status(result: DocsStatus) -> None:
     """The dependencies of a project, then a paragraph per version, with its failures."""
-    from websearch_gateway.docs_index.library import NO_SITE
+    from websearch_gateway.docs import NO_SITE
 
     console = Console()
     message = result.message

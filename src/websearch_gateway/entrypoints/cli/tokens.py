@@ -14,11 +14,11 @@ from websearch_gateway.entrypoints.cli.asking import ConfigOption, JsonOption, a
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import CallerLimits
 from websearch_gateway.results import NewToken, RevokedTokens
-from websearch_gateway.settings import Settings
 from websearch_gateway.settings.groups import parsed_quota, parsed_usd
+from websearch_gateway.settings.loading import Settings
 
 if TYPE_CHECKING:
-    from websearch_gateway.app import Gateway
+    from websearch_gateway.app.gateway import Gateway
     from websearch_gateway.upstream.api_tokens import ApiToken
 
 

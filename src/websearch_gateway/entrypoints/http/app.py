@@ -42,7 +42,7 @@ from websearch_gateway.entrypoints.http.authentication import (
     metadata_routes,
     require_scope,
 )
-from websearch_gateway.entrypoints.http.compatible import (
+from websearch_gateway.entrypoints.http.compatible.table import (
     compatible_endpoint,
     compatible_routes,
     error_shape,
@@ -63,11 +63,11 @@ from websearch_gateway.entrypoints.lifecycle import LazyGateway, start_exporting
 from websearch_gateway.entrypoints.mcp.messages import ESCAPED_HALF, refusal_of_request, repaired
 from websearch_gateway.entrypoints.mcp.schemas import input_schema
 from websearch_gateway.entrypoints.mcp.server import create_server
-from websearch_gateway.entrypoints.tools import Tool, callable_tools, listed, toolsets_of
+from websearch_gateway.entrypoints.tools.table import Tool, callable_tools, listed, toolsets_of
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.models import no_progress
 from websearch_gateway.results import CallerUsage, ErrorInfo
-from websearch_gateway.settings import Settings, load_settings
+from websearch_gateway.settings.loading import Settings, load_settings
 from websearch_gateway.upstream.telemetry import configure_logging
 
 _log = logging.getLogger(__name__)

@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, page_reply, refusal, sign_in_page
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.models import LOCAL, SCOPES, Caller
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.api_tokens import PREFIX, ApiTokens, check_name_and_scopes, digest, is_name, new_secret
 
 if TYPE_CHECKING:

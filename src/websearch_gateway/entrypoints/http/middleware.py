@@ -32,7 +32,7 @@ from websearch_gateway.entrypoints.http.replies import ERROR_SHAPE, ErrorShape, 
 from websearch_gateway.entrypoints.mcp.messages import ESCAPED_HALF
 from websearch_gateway.errors import SearchRateLimitError, SearchValidationError, shown
 from websearch_gateway.models import Caller
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.telemetry import call_span
 
 _log = logging.getLogger(__name__)

@@ -38,11 +38,11 @@ from websearch_gateway.entrypoints.http.replies import (
     refusal,
 )
 from websearch_gateway.entrypoints.lifecycle import LazyGateway, describe
-from websearch_gateway.entrypoints.tools import Tool, callable_tools
+from websearch_gateway.entrypoints.tools.table import Tool, callable_tools
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import AskedUpstream, Caller, Watch
 from websearch_gateway.results import DocsSearchResponse, PagePassages, SearchResponse, WebSearchResponse, WireModel
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 _DOMAIN = ("includeDomains", "Only this domain (optional)", 'type="text" placeholder="example.org"')
 _QUESTION = ("query", "Question", 'type="text" required placeholder="How tall is the Eiffel Tower?"')

@@ -32,7 +32,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.lifecycle import LazyGateway, exporting
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import jwt
 
+from websearch_gateway.base import create_client, send
 from websearch_gateway.entrypoints.http.authentication import (
     InvalidToken,
     StaticVerifier,
@@ -36,10 +37,9 @@ from websearch_gateway.errors import (
     StateUnavailable,
 )
 from websearch_gateway.models import SCOPES, Caller, CallerLimits, Deadline, HttpRequest
-from websearch_gateway.net.client import create_client, send
 from websearch_gateway.results import Check
-from websearch_gateway.settings import Settings
 from websearch_gateway.settings.groups import APP_NAME, parsed_quota, parsed_usd
+from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.api_tokens import ApiTokens
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
 from opentelemetry.metrics import get_meter
 
 from websearch_gateway import __version__
-from websearch_gateway.entrypoints.tools import is_fixed, toolsets_of
-from websearch_gateway.settings import Settings
+from websearch_gateway.entrypoints.tools.table import is_fixed, toolsets_of
+from websearch_gateway.settings.loading import Settings
 
 _METER = get_meter("websearch_gateway", __version__)
 _SESSION_SECONDS = _METER.create_histogram("mcp.server.session.duration", "s", "How long a client stayed connected.")

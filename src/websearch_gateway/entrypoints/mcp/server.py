@@ -44,7 +44,7 @@ from websearch_gateway.entrypoints.lifecycle import LazyGateway, describe
 from websearch_gateway.entrypoints.mcp.changes import Context, ToolListChanges
 from websearch_gateway.entrypoints.mcp.prompts import PROMPTS, prompt
 from websearch_gateway.entrypoints.mcp.schemas import input_schema, output_schema
-from websearch_gateway.entrypoints.tools import Arguments, Tool, callable_tools, listed, toolsets_of
+from websearch_gateway.entrypoints.tools.table import Arguments, Tool, callable_tools, listed, toolsets_of
 from websearch_gateway.errors import SearchAuthError
 from websearch_gateway.models import LOCAL, Caller
 from websearch_gateway.results import WireModel

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from websearch_gateway.entrypoints.lifecycle import LazyGateway, exporting
 from websearch_gateway.entrypoints.mcp.messages import Item, refusal_of_fault, refusal_of_request, repaired_item
 from websearch_gateway.entrypoints.mcp.server import create_server
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 _log = logging.getLogger(__name__)
 

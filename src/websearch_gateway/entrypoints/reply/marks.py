@@ -6,8 +6,8 @@ import re
 import secrets
 from typing import TypeVar
 
+from websearch_gateway.base import wrap_untrusted
 from websearch_gateway.results import WireModel
-from websearch_gateway.text.sanitise import wrap_untrusted
 
 R = TypeVar("R", bound=WireModel)
 

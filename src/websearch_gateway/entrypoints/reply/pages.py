@@ -6,16 +6,15 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from websearch_gateway.base import host, unreadable_note
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.entrypoints.reply.fitting import fit_content
 from websearch_gateway.errors import SearchError, shown
 from websearch_gateway.models import Caller, ContentRequest, Progress, no_progress
 from websearch_gateway.results import PageContent, PageWindow
-from websearch_gateway.text.notes import unreadable_note
-from websearch_gateway.text.urls import host
 
 if TYPE_CHECKING:
-    from websearch_gateway.app import Gateway
+    from websearch_gateway.app.gateway import Gateway
 
 AT_ONCE = 8
 MOST_OF_URL = 200

@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from websearch_gateway.evidence import window
 from websearch_gateway.results import WireModel
-from websearch_gateway.text.chunk import window
 
 T = TypeVar("T")
 

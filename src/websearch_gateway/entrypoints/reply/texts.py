@@ -9,8 +9,10 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from websearch_gateway.base import in_words
 from websearch_gateway.entrypoints.reply.marks import unmarked, untrusted
 from websearch_gateway.entrypoints.reply.sizes import shortened
+from websearch_gateway.evidence import Cited, numbered
 from websearch_gateway.models import Parts
 from websearch_gateway.results import (
     CachedAnswer,
@@ -29,8 +31,6 @@ from websearch_gateway.results import (
     WebResult,
     WebSearchResponse,
 )
-from websearch_gateway.text.citations import Cited, numbered
-from websearch_gateway.text.dates import in_words
 
 ANSWER_SHARE = 1.3
 """The most characters of an answer with its list, as a share of the answer and its links: long titles are cut."""

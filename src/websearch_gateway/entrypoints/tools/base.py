@@ -27,7 +27,7 @@ from websearch_gateway.results import ErrorInfo, WireModel
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from websearch_gateway.app import Gateway
+    from websearch_gateway.app.gateway import Gateway
 
 
 class Arguments(BaseModel):

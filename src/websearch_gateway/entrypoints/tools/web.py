@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import StrictInt, StrictStr, model_validator
 
+from websearch_gateway.base import host, unreadable_note
 from websearch_gateway.entrypoints.reply.fitting import (
     fit_answer,
     fit_claims,
@@ -49,11 +50,9 @@ from websearch_gateway.results import (
     SearchResponse,
     WebSearchResponse,
 )
-from websearch_gateway.text.notes import unreadable_note
-from websearch_gateway.text.urls import host
 
 if TYPE_CHECKING:
-    from websearch_gateway.app import Gateway
+    from websearch_gateway.app.gateway import Gateway
 
 
 class ClaimArguments(arguments_of(Claim, "ClaimArguments")):  # type: ignore[misc]  # made of the fields of `Claim`

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from websearch_gateway.sandbox import key_of
-from websearch_gateway.sandbox.vendors import (
+from websearch_gateway.sandbox.server import key_of
+from websearch_gateway.sandbox.vendors.vendor import (
     Found,
     Vendor,
     VendorRefusal,

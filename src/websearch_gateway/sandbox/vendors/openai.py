@@ -24,9 +24,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox import OPENAI_KEY
+from websearch_gateway.sandbox.server import OPENAI_KEY
 from websearch_gateway.sandbox.small_web import Match, best_sentences, terms
-from websearch_gateway.sandbox.vendors import (
+from websearch_gateway.sandbox.vendors.vendor import (
     Vendor,
     VendorRefusal,
     bearer,

@@ -19,9 +19,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox import LLM_MODEL
+from websearch_gateway.sandbox.server import LLM_MODEL
 from websearch_gateway.sandbox.small_web import terms
-from websearch_gateway.sandbox.vendors import Vendor, VendorRefusal, fault_of, json_object, posted, worded
+from websearch_gateway.sandbox.vendors.vendor import Vendor, VendorRefusal, fault_of, json_object, posted, worded
 
 _PASSAGE = re.compile(r"^\[(\d+)\] ([^\n]*)\n(.*?)(?=^\[\d+\] |^</passages)", re.MULTILINE | re.DOTALL)
 _QUESTION = re.compile(r"^Question: (.+)$", re.MULTILINE)

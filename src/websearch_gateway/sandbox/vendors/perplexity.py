@@ -10,8 +10,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox import key_of
-from websearch_gateway.sandbox.vendors import Vendor, bearer, fault_of, found, posted, research, within_domains, worded
+from websearch_gateway.sandbox.server import key_of
+from websearch_gateway.sandbox.vendors.vendor import (
+    Vendor,
+    bearer,
+    fault_of,
+    found,
+    posted,
+    research,
+    within_domains,
+    worded,
+)
 
 _MODELS = ("perplexity/sonar",)
 _FIRST_ID = 11

@@ -29,9 +29,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from websearch_gateway.providers import brave
-from websearch_gateway.sandbox import GOOGLE_ENGINE, key_of
+from websearch_gateway.sandbox.server import GOOGLE_ENGINE, key_of
 from websearch_gateway.sandbox.small_web import Match, terms
-from websearch_gateway.sandbox.vendors import (
+from websearch_gateway.sandbox.vendors.vendor import (
     DAYS,
     Vendor,
     VendorRefusal,

@@ -20,7 +20,7 @@ from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.http.authentication import mint_static
 from websearch_gateway.entrypoints.http.server import Connections, listening, uvicorn_config
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[4]
 PYTHON = ROOT / ".venv" / "clients" / "bin" / "python"

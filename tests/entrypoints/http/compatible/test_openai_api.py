@@ -9,13 +9,13 @@ import pytest
 
 from tests.entrypoints.http.conftest import Door
 from tests.patience import PATIENCE
-from websearch_gateway.app import Gateway
+from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.base.urls import host
 from websearch_gateway.entrypoints.http.compatible import openai_api
 from websearch_gateway.entrypoints.http.compatible.openai_api import answered, cited_places, question
 from websearch_gateway.models import LOCAL, LONGEST_QUERY, SearchRequest
 from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
-from websearch_gateway.settings import ENGINES
-from websearch_gateway.text.urls import host
+from websearch_gateway.settings.loading import ENGINES
 
 QUESTION = "Who keeps the lighthouse of Skerry?"
 UPSTREAMS = (

@@ -11,7 +11,7 @@ import pytest
 
 from tests.entrypoints.http.compatible.conftest import KEY
 from tests.patience import PATIENCE
-from websearch_gateway.entrypoints.http.compatible import COMPATIBLE
+from websearch_gateway.entrypoints.http.compatible.table import COMPATIBLE
 from websearch_gateway.entrypoints.http.middleware import MAX_STRANGER_BYTES
 from websearch_gateway.sandbox import Sandbox
 

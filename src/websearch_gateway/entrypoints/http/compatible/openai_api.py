@@ -18,19 +18,19 @@ from uuid import uuid4
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
+from websearch_gateway.base import country_code
 from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kind_of, meaning
 from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible, Given, Lenient, always
 from websearch_gateway.entrypoints.lifecycle import describe
 from websearch_gateway.entrypoints.reply.fitting import fit_answer
 from websearch_gateway.entrypoints.reply.texts import places_of
 from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.evidence import linked
 from websearch_gateway.models import LONGEST_QUERY, Caller, SearchRequest
 from websearch_gateway.results import CitedSpan, ErrorInfo, SearchResponse
-from websearch_gateway.text.citations import linked
-from websearch_gateway.text.query import country_code
 
 if TYPE_CHECKING:
-    from websearch_gateway.app import Gateway
+    from websearch_gateway.app.gateway import Gateway
 
 
 MODEL = "search_web"

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.responses import PlainTextResponse
 from starlette.types import Scope
 
+from websearch_gateway.base import LANGUAGES, country_code, is_unreadable_note
 from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kinds_of, meaning, size_fault
 from websearch_gateway.entrypoints.http.middleware import is_json
 from websearch_gateway.entrypoints.http.replies import ErrorShape
@@ -36,11 +37,9 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.pipeline.web_search import HOURS
 from websearch_gateway.results import ErrorInfo, PageContent, WebResult, WebSearchResponse
-from websearch_gateway.text.notes import is_unreadable_note
-from websearch_gateway.text.query import LANGUAGES, country_code
 
 if TYPE_CHECKING:
-    from websearch_gateway.app import Gateway
+    from websearch_gateway.app.gateway import Gateway
 
 MOST_ITEMS = 1_000
 

@@ -1,0 +1,281 @@
+"""Rows of search results, as untrusted data: read from the replies of vendors, so that the same fault gives the same
+error everywhere; and a page of results that has nothing to do with the query, which some engines send to callers they
+take for bots.
+
+For that, only what cannot be an accident counts: no row shares a word, an inflected, compound or misspelt form of one,
+or in a script without spaces a run of letters, with the query. Rows in another language may say the same in other
+words.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import textwrap
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+from urllib.parse import unquote_plus, urlsplit
+
+from websearch_gateway.base.tokenization import UNSPACED, fold, function_words, language_of, query_terms, tokens_of_each
+from websearch_gateway.base.urls import is_web_address
+from websearch_gateway.errors import SearchProviderParseError
+from websearch_gateway.models import Hit
+
+SNIPPET_CHARS = 400
+
+
+def json_object(body: bytes, vendor: str) -> dict[str, Any]:
+    """The JSON object in `body`.
+
+    Raises:
+        SearchProviderParseError: it is not JSON (or nested too deeply), or not an object.
+    """
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        raise SearchProviderParseError(f"The reply of {vendor} is not JSON.") from None
+    if not isinstance(document, dict):
+        raise SearchProviderParseError(f"The reply of {vendor} is not a JSON object.")
+    return document
+
+
+def records(document: Mapping[str, Any], key: str, vendor: str, *, optional: bool = False) -> list[dict[str, Any]]:
+    """The objects in the list `document[key]`; skips other entries.
+
+    Args:
+        optional: the vendor omits the list from a reply without results.
+
+    Raises:
+        SearchProviderParseError: there is no such list, or none of its entries is an object.
+    """
+    entries = document.get(key)
+    if entries is None and optional:
+        return []
+    if not isinstance(entries, list):
+        raise SearchProviderParseError(f"The reply of {vendor} has no list of results ({key}).")
+    found = [entry for entry in entries if isinstance(entry, dict)]
+    if entries and not found:
+        raise SearchProviderParseError(f"The results of {vendor} ({key}) are not objects.")
+    return found
+
+
+def linked(hits: Iterable[Hit | None], vendor: str) -> list[Hit]:
+    """The hits of a reply, without the rows for which `make_hit` returned None because they have no link.
+
+    Raises:
+        SearchProviderParseError: there are rows, and none of them has a link.
+    """
+    made = list(hits)
+    found = [hit for hit in made if hit]
+    if made and not found:
+        raise SearchProviderParseError(f"The results of {vendor} have no links.")
+    return found
+
+
+def one_line(value: object) -> str:
+    """A string with its white space collapsed; empty for anything else. Lone surrogates become `?`."""
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def opening(text: object) -> str:
+    """The beginning of a page's text as a snippet, for vendors without one of their own."""
+    return textwrap.shorten(one_line(text), SNIPPET_CHARS, placeholder=" …")
+
+
+def make_hit(
+    provider: str,
+    url: object,
+    title: object,
+    snippet: object,
+    *,
+    published: str | None = None,
+    score: float | None = None,
+    content: object = None,
+) -> Hit | None:
+    """A Hit from a vendor's raw fields; None without an http(s) URL. Without a title the URL is the title."""
+    address = one_line(url)
+    if not is_web_address(address):
+        return None
+    text = content.encode("utf-8", "replace").decode() if isinstance(content, str) and content.strip() else None
+    return Hit(address, one_line(title) or address, one_line(snippet), provider, published, score, text)
+
+
+FEWEST_ROWS = 5
+"""With fewer unrelated rows a page is left to the caller: the vendor may have found nothing better."""
+
+ALIKE = 0.65
+"""The share of the shorter word's trigrams in the longer one from which two words with the same beginning are forms of
+one: 0.67 in "computer" and "computing", or "eifel" and "eiffel"; 0.6 in "control" and "contract"."""
+
+_SHORTEST_PART = 5
+"""The letters of a word that counts inside another word: "suppe" in "kartoffelsuppe", but not "art" in "party"."""
+_LONGEST_WORD = 40
+_MOST_LETTERS = 300
+_LONG_ROW = 8
+
+_WORD = re.compile(rf"[^\W_{UNSPACED}]+")
+_STEMS_OF_ANY_PAGE = (
+    "www http https com org net html htm php "
+    "another any between each every everi just lot many mani more most much near only onli other over per same such "
+    "under very veri"
+)
+"""Stems of addresses, of grammar and of questions, beside the stop words of `languages`."""
+_OF_NAMES = "el la los las le les de del des du da do di dos von van der den com on in"
+"""Words that names bring into English queries: Los Angeles, Rio de Janeiro, Vincent van Gogh."""
+
+_UNSPACED_GRAMMAR = (
+    "[的了吗呢吧么什怎哪谁是在和与及或也都就我你他她它们这那个何] 可以 没有 一些 许多 进行 使用 成为 认为 称为 第一 "
+    "คือ อะไร อย่าง ยังไง ทำไม ที่ไหน เมื่อ เท่าไหร่ เท่าไร เท่าใด กี่ ใคร การ ของ และ เป็น ที่ ใน ได้รับ ครั้ง เรียก จำนวน เพื่อ สามารถ "
+    "ทำให้ ระหว่าง หนึ่ง เรื่อง กลุ่ม มากที่สุด เกี่ยวกับ ชื่อ"
+)
+# The runs of letters that stand for a word: Han by two, katakana by four, Hangul by the first two of a word, since
+# it inflects at the end, the alphabets of South-East Asia by six. A
+# Vietnamese word is mostly two syllables.
+_HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff]+")
+_HANGUL = re.compile("[\uac00-\ud7af]+")
+_ALPHABETS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
+_KANA_AND_HAN = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"}
+
+
+def is_unrelated(query: str, hits: Sequence[Hit], language: str | None = None) -> bool:
+    """Whether at least FEWEST_ROWS hits are in the query's language and no hit shares a content word with it.
+
+    Args:
+        hits: cleaned, so their texts are bounded.
+        language: of the query, an ISO 639-1 code, if it is known.
+    """
+    if len(hits) < FEWEST_ROWS:
+        return False
+    code = language or language_of(query)
+    wanted = _Wanted(query, code)
+    if not wanted or any(wanted.is_in(_text(hit)) for hit in hits):
+        return False
+    codes = {code} if language else _possible(query, code)
+    scripts = _scripts(query)
+    return sum(not _is_foreign(f"{hit.title} {hit.snippet}", codes, scripts) for hit in hits) >= FEWEST_ROWS
+
+
+class _Wanted:
+    """The content words of a query, in the forms in which a text may hold them."""
+
+    def __init__(self, query: str, code: str) -> None:
+        self._code = code
+        spaced = _spaced_only(query)
+        of_any_page = frozenset(_STEMS_OF_ANY_PAGE.split())
+        stems = [stem for stem in query_terms(spaced, code) if stem not in of_any_page]
+        pairs = [" ".join(pair) for pair in pairwise(map(fold, stems))] if code == "vi" else []
+        self._runs = frozenset(pairs or _runs(fold(query)))
+        self._stems = frozenset(() if pairs else stems)
+        words = [word for word in _WORD.findall(fold(spaced)) if len(word) >= _SHORTEST_PART]
+        self._words = [word[:_LONGEST_WORD] for word in words if not self._stems.isdisjoint(self._stemmed(word))]
+        self._beginnings: dict[str, list[frozenset[str]]] = {}
+        for word in self._words:
+            self._beginnings.setdefault(word[:3], []).append(_trigrams(word))
+        ends = ((word, length) for word in self._words for length in range(_SHORTEST_PART, len(word)))
+        # The parts of a compound that may be words, at its beginning or its end.
+        self._parts = frozenset(part for word, length in ends for part in (word[:length], word[-length:]))
+
+    def __bool__(self) -> bool:
+        return bool(self._stems or self._runs)
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text holds a form of one of the words."""
+        folded = fold(text)
+        if any(run in folded for run in self._runs) or any(word in folded for word in self._words):
+            return True
+        if not self._stems:
+            return False
+        words = set(_WORD.findall(folded))
+        if not self._stems.isdisjoint(words) or not self._parts.isdisjoint(words):
+            return True
+        if any(self._is_form(word) for word in words if len(word) >= _SHORTEST_PART):
+            return True
+        return not self._stems.isdisjoint(self._stemmed(_spaced_only(text)))
+
+    def _stemmed(self, text: str) -> list[str]:
+        return tokens_of_each([text], self._code)[0]
+
+    def _is_form(self, word: str) -> bool:
+        wanted = self._beginnings.get(word[:3], ())
+        found = _trigrams(word[:_LONGEST_WORD]) if wanted else frozenset()
+        return any(len(one & found) >= ALIKE * min(len(one), len(found)) for one in wanted)
+
+
+def _text(hit: Hit) -> str:
+    """All that a row shows: title, snippet, and the words of its address without the end of the host."""
+    try:
+        parts = urlsplit(hit.url)
+        host = (parts.hostname or "").rpartition(".")[0]
+        address = unquote_plus(f"{host} {parts.path} {parts.query} {parts.fragment}")
+    except ValueError:
+        address = ""
+    return f"{hit.title} {hit.snippet} {address}"
+
+
+def _possible(query: str, code: str) -> set[str]:
+    """The languages that a query may be in: English too, unless a word that is no part of names, or the letters of more
+    than half of the words, indicate another one.
+    """
+    telling = function_words(code) - frozenset(_OF_NAMES.split())
+    words = [word for word in _WORD.findall(query.casefold()) if len(word) > 1]
+    is_telling = any(fold(word) in telling for word in words)
+    return {code} if is_telling or 2 * sum(not word.isascii() for word in words) > len(words) else {code, "en"}
+
+
+def _is_foreign(text: str, codes: set[str], scripts: frozenset[str]) -> bool:
+    """Whether a row is in another script or language than the query. Without any evidence it is not."""
+    found = _scripts(text)
+    if not found:
+        return False
+    if found.isdisjoint(scripts):
+        return True
+    other = language_of(text)
+    if other != "en":
+        return other not in codes
+    words = _WORD.findall(fold(text))
+    if function_words("en").isdisjoint(words):
+        return "en" in codes and len(words) >= _LONG_ROW  # a language without an entry of its own
+    return "en" not in codes
+
+
+def _scripts(text: str) -> frozenset[str]:
+    """The scripts that at least a quarter of the letters of a text belong to."""
+    letters = [letter for letter in text[: 4 * _MOST_LETTERS] if letter.isalpha()][:_MOST_LETTERS]
+    names = (unicodedata.name(letter, "?").partition(" ")[0] for letter in letters)
+    counts = Counter("CJK" if name in _KANA_AND_HAN else name for name in names)
+    return frozenset(name for name, count in counts.items() if 4 * count >= len(letters))
+
+
+def _spaced_only(text: str) -> str:
+    return re.sub(f"[{UNSPACED}]+", " ", text)
+
+
+def _runs(folded: str) -> Iterable[str]:
+    """The runs of letters of the words in scripts without spaces; those of hiragana, mostly grammar, only alone."""
+    text = _grammar().sub(" ", folded)
+    runs = [
+        *(part for run in _HAN.findall(text) for part in _pieces(run, 2) if len(run) > 1),
+        *(part for run in _KATAKANA.findall(text) for part in _pieces(run, 4) if len(run) > 1),
+        *(run[:2] for run in _HANGUL.findall(text) if len(run) > 1),
+        *(part for run in _ALPHABETS.findall(text) for part in _pieces(run, 6) if len(run) > 3),
+    ]
+    return runs or re.findall(f"[{UNSPACED}]+", text)
+
+
+@functools.cache
+def _grammar() -> re.Pattern[str]:
+    return re.compile("|".join(map(fold, _UNSPACED_GRAMMAR.split())))
+
+
+def _pieces(run: str, length: int) -> list[str]:
+    return [run[start : start + length] for start in range(max(1, len(run) - length + 1))]
+
+
+def _trigrams(word: str) -> frozenset[str]:
+    return frozenset(word[start : start + 3] for start in range(len(word) - 2))

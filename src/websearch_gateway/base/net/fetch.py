@@ -1,0 +1,432 @@
+"""Fetches pages whose URLs users or sites choose: guarded, pinned, capped and bounded by a deadline. And the only place
+that maps the exceptions of an HTTP exchange to ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_text
+import logging
+import math
+import re
+import ssl
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, Self
+from urllib.parse import urljoin
+
+import httpcore2
+import httpx2
+
+from websearch_gateway import __version__
+from websearch_gateway.base.net.address import (
+    DIRECT,
+    HEADER_BYTES,
+    AddressPolicy,
+    ConnectionPools,
+    MeteredStream,
+    Outbound,
+    Resolve,
+    SystemResolver,
+    Target,
+)
+from websearch_gateway.base.net.bodies import (
+    ACCEPT_ENCODING,
+    MAX_BYTES,
+    BodyCutShort,
+    BodyTooLarge,
+    CodingError,
+    charset_of,
+    decoded_body,
+)
+from websearch_gateway.base.net.requests import parse_retry_after
+from websearch_gateway.errors import (
+    SearchFetchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchTimeoutError,
+    Unavailable,
+)
+from websearch_gateway.models import Deadline
+
+
+def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError, upstream: str) -> Unavailable:
+    """The error for a failed exchange with `upstream`. It leaves out the original message, which may contain a URL."""
+    if isinstance(error, httpx2.TimeoutException):
+        return SearchTimeoutError(f"{upstream} did not answer in time.")
+    if isinstance(error, httpx2.ConnectError):
+        return SearchProviderError(f"{upstream} cannot be reached.", retryable=True, details={"reason": "unreachable"})
+    if isinstance(error, httpx2.ProxyError):
+        return SearchProviderError(f"The proxy refuses to connect to {upstream}; check OUTBOUND_PROXY.")
+    if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
+        return SearchProviderError(f"The address of {upstream} in the settings is invalid; correct it.")
+    # A server may close a kept-alive connection at any time, so a broken exchange is retryable.
+    broken = isinstance(error, (httpx2.NetworkError, httpx2.RemoteProtocolError))
+    return SearchProviderError(f"The exchange with {upstream} broke off ({type(error).__name__}).", retryable=broken)
+
+
+@contextmanager
+def mapped_errors(upstream: str) -> Iterator[None]:
+    """Inside the block, raise our errors instead of those of httpx2 and `net.bodies`.
+
+    Raises:
+        SearchTimeoutError: a connect, read, write or pool timeout, or the end of an `asyncio.timeout` block.
+        SearchProviderParseError: compressed data is invalid, or a content coding was not requested.
+        SearchProviderError: any other failure of the exchange.
+    """
+    try:
+        yield
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+        raise unavailable(error, upstream) from error
+    except CodingError as error:
+        raise SearchProviderParseError(f"The reply of {upstream} {error}.") from error
+    except TimeoutError as error:
+        raise SearchTimeoutError(f"{upstream} did not answer in time.") from error
+
+
+@contextmanager
+def mapped_page_errors(host: str) -> Iterator[None]:
+    """Inside the block, raise our errors about a page instead of those of httpcore2 and `net.bodies`.
+
+    Raises:
+        SearchTimeoutError: a connect, read, write or pool timeout.
+        SearchFetchError: any other failure of the exchange.
+    """
+    try:
+        yield
+    except httpcore2.TimeoutException as error:
+        raise SearchTimeoutError(f"{host} cannot be reached in time.") from error
+    except httpcore2.ConnectError as error:
+        if error.args and isinstance(error.args[0], ssl.SSLError):
+            raise SearchFetchError(f"{host} does not speak TLS, or has no valid certificate.") from error
+        raise SearchFetchError(f"{host} cannot be reached.") from error
+    except httpcore2.ProxyError as error:
+        raise SearchFetchError(f"The proxy refuses to connect to {host}.") from error
+    except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+        raise SearchFetchError(f"The exchange with {host} broke off.") from error
+    except CodingError as error:
+        raise SearchFetchError(f"The page {error}.") from error
+
+
+_log = logging.getLogger(__name__)
+
+PRODUCT = "websearch-gateway"
+USER_AGENT = f"{PRODUCT}/{__version__} (reads pages that a user asked for)"
+ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
+MAX_REDIRECTS = 8
+MAX_PIECES = 20_000
+LEAST_PIECE_BYTES = 2_000
+"""The least bytes of a piece of a large file, on average."""
+PART_BYTES = 1_000_000
+"""How much of a file is written at once."""
+KEPT_CONNECTIONS = 12
+_REDIRECTS = (301, 302, 303, 307, 308)
+# Matches only valid media types: error messages show the type, and the server could send any text.
+_TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
+
+Read = Callable[[httpcore2.Response, Mapping[str, str], int], Awaitable[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A complete reply.
+
+    `status` is 2xx, or 304 to a conditional request; `headers` have lower-case names; `body` is decompressed;
+    `content_type` is the bare type in lower case, empty if missing or invalid; `charset` is the Python codec to decode
+    `body` with if it is text.
+    """
+
+    url: str
+    final_url: str
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    content_type: str
+    charset: str
+
+
+class Sending(Protocol):
+    """Watches the requests of a fetch: the first one, and one more for each redirect that the fetch follows."""
+
+    async def sending(self) -> None:
+        """The connection is ready; the request is written when this returns."""
+        ...
+
+    async def sent(self) -> None:
+        """The request is written."""
+        ...
+
+
+class Fetching(Protocol):
+    """Anything that fetches pages as `Fetcher.fetch` does: the fetcher itself, or a wrapper that obeys robots.txt."""
+
+    async def fetch(
+        self,
+        url: str,
+        deadline: Deadline,
+        *,
+        accept: str = ...,
+        headers: Mapping[str, str] | None = ...,
+        max_bytes: int = ...,
+    ) -> Fetched:
+        """See `Fetcher.fetch`."""
+        ...
+
+
+def user_agent(contact: str | None) -> str:
+    """The user agent; `contact` is a web address that says who runs this gateway.
+
+    Wikimedia prescribes the format
+    (https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy).
+    """
+    return f"{PRODUCT}/{__version__} (+{contact})" if contact else USER_AGENT
+
+
+async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
+    return b"".join([piece async for piece in _body(response, headers, max_bytes, MAX_PIECES)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a fetch wants. The `extra` headers are never sent to another origin; `read` makes the body of the reply."""
+
+    url: str
+    own: Mapping[str, str]
+    extra: Mapping[str, str]
+    max_bytes: int
+    deadline: Deadline
+    body: bytes | None = None
+    follow: bool = True
+    sending: Sending | None = None
+    read: Read = _read
+
+
+class Fetcher:
+    """Fetches pages. One instance serves the whole process, from one event loop; close it with `aclose`.
+
+    It uses connection pools directly, without an HTTP client, so no option can add cookies, credentials from the
+    environment or automatic redirects.
+
+    Args:
+        policy: checks every URL, redirect and address.
+        resolve: turns names into addresses; by default the operating system.
+        user_agent: names the product, its version and a contact for complaints.
+        keep_alive: whether to reuse connections to an origin, for a crawler that sends many requests to one site. By
+            default each request has its own connection, so that a site cannot link requests of different users.
+        outbound: the proxies to use, and the trusted certificates.
+    """
+
+    def __init__(
+        self,
+        policy: AddressPolicy,
+        *,
+        resolve: Resolve | None = None,
+        user_agent: str = USER_AGENT,
+        keep_alive: bool = False,
+        outbound: Outbound = DIRECT,
+    ) -> None:
+        self._policy = policy
+        self._system_resolver = SystemResolver()
+        kept = KEPT_CONNECTIONS if keep_alive else 0
+        self._pools = ConnectionPools(policy, resolve or self._system_resolver, outbound, kept_connections=kept)
+        self._own_headers = {"user-agent": user_agent, "accept-encoding": ACCEPT_ENCODING}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        self._system_resolver.close()
+        await self._pools.aclose()
+
+    async def fetch(
+        self,
+        url: str,
+        deadline: Deadline,
+        *,
+        accept: str = ACCEPT_PAGE,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int = MAX_BYTES,
+        json: Mapping[str, Any] | None = None,
+        follow: bool = True,
+        sending: Sending | None = None,
+    ) -> Fetched:
+        """GET `url` and follow redirects; or POST `json` to it and treat a redirect as an error.
+
+        Args:
+            deadline: also checks redirects.
+            follow: False makes a redirect an error, with `details["location"]`.
+            headers: further request headers, such as those of a conditional request. Never sent to another origin.
+            max_bytes: the limit of the body, both compressed and decompressed.
+            sending: called before and after each request is written.
+
+        Raises:
+            ForbiddenUrlError: the policy forbids the URL, a redirect or an address.
+            SearchTimeoutError: the deadline passed.
+            SearchFetchError: any other failure; `details["status"]` is the HTTP status if that is the reason.
+        """
+        body = json_text.dumps(json).encode() if json is not None else None
+        asked = _Asked(url, {"accept": accept}, headers or {}, max_bytes, deadline, body, follow, sending)
+        return await self._fetched(asked, "page")
+
+    async def download(self, url: str, path: Path, deadline: Deadline, *, max_bytes: int) -> None:
+        """GET `url`, follow redirects, and write the body into the file `path`. Raises what `fetch` raises."""
+        await self._fetched(_Asked(url, {"accept": "*/*"}, {}, max_bytes, deadline, read=partial(_save, path)), "file")
+
+    async def _fetched(self, asked: _Asked, kind: str) -> Fetched:
+        target = self._policy.check_url(asked.url)
+        own, extra = {**self._own_headers, **asked.own}, asked.extra
+        if asked.body is not None:
+            extra = {**extra, "content-type": "application/json", "content-length": str(len(asked.body))}
+        first = target.host
+        try:
+            async with asyncio.timeout(asked.deadline.remaining()):
+                for _ in range(MAX_REDIRECTS + 1):
+                    reply = await self._exchange(asked, target, {**own, **extra})
+                    if isinstance(reply, Fetched):
+                        return reply
+                    if asked.body is not None:
+                        message = f"{first} redirects a request that may not be sent to another address."
+                        raise SearchFetchError(message)
+                    if not asked.follow:
+                        raise SearchFetchError(f"{first} redirects elsewhere.", details={"location": reply.url})
+                    if (reply.scheme, reply.netloc) != (target.scheme, target.netloc):
+                        extra = {}
+                    target = reply
+                raise SearchFetchError(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
+        except TimeoutError:
+            raise SearchTimeoutError(f"{first} did not deliver the {kind} in time.") from None
+
+    async def _exchange(self, asked: _Asked, target: Target, sent: Mapping[str, str]) -> Fetched | Target:
+        method = "GET" if asked.body is None else "POST"
+        with mapped_page_errors(target.host):
+            wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
+            pool = await self._pools.pool_for(target)
+            hooks = {"trace": partial(_tell, asked.sending)} if asked.sending else {}
+            address = httpcore2.URL(
+                scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode()
+            )
+            async with pool.stream(method, address, headers=wire, content=asked.body, extensions=hooks) as response:
+                headers = _decoded(response.headers)
+                if response.status in _REDIRECTS and "location" in headers:
+                    # A POST follows no redirect, so the caller's check need not know of it.
+                    check = asked.deadline.check_redirect if asked.body is None else None
+                    return await self._redirected(target, headers["location"], check)
+                # Only the host: a path or query may contain a secret.
+                _log.debug("fetch %s: status %d", target.host, response.status)
+                _check_status(target.host, response.status, headers, sent)
+                content = await asked.read(response, headers, asked.max_bytes)
+        declared = headers.get("content-type", "")
+        kind = _TYPE.match(declared)
+        charset = charset_of(content, declared)
+        return Fetched(
+            asked.url, target.url, response.status, headers, content, kind[1].lower() if kind else "", charset
+        )
+
+    async def _redirected(
+        self, target: Target, location: str, check: Callable[[str], Awaitable[None]] | None
+    ) -> Target:
+        try:
+            url = urljoin(target.url, location)
+        except ValueError:
+            raise SearchFetchError(f"{target.host} redirects to a malformed address.") from None
+        checked = self._policy.check_url(url)
+        if check is not None:
+            await check(url)
+        return checked
+
+
+async def _tell(sending: Sending, event: str, _: object) -> None:
+    """Handle a `trace` event of the connection (https://www.encode.io/httpcore/extensions/#trace)."""
+    if event.endswith("send_request_headers.started"):
+        await sending.sending()
+    elif event.endswith("send_request_headers.complete"):
+        await sending.sent()
+
+
+async def _save(path: Path, response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
+    """Write the body into a file, whose content is not kept in memory. Returns nothing of it."""
+    part = bytearray()
+    with await asyncio.to_thread(path.open, "wb") as file:
+        async for piece in _body(response, headers, max_bytes, max(MAX_PIECES, max_bytes // LEAST_PIECE_BYTES)):
+            part += piece
+            if len(part) >= PART_BYTES:
+                await asyncio.to_thread(file.write, bytes(part))
+                part.clear()
+        await asyncio.to_thread(file.write, bytes(part))
+    return b""
+
+
+async def _body(
+    response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int, max_pieces: int
+) -> AsyncIterator[bytes]:
+    too_large = SearchFetchError(
+        f"The page is too large: more than {max_bytes:,} bytes.", details={"reason": "too_large"}
+    )
+    if (length := headers.get("content-length", "")).isdecimal() and int(length) > max_bytes:
+        raise too_large
+    stream: MeteredStream = response.extensions["network_stream"]
+    stream.allowance = max_bytes + HEADER_BYTES
+    coding = headers.get("content-encoding", "")
+    try:
+        async for piece in decoded_body(response.aiter_stream(), coding, max_bytes=max_bytes, max_pieces=max_pieces):
+            yield piece
+    except BodyTooLarge:
+        raise too_large from None
+    except BodyCutShort:
+        raise SearchFetchError("The page broke off in the middle of its compressed data.") from None
+
+
+def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapping[str, str]) -> None:
+    conditional = any(name.lower() in ("if-none-match", "if-modified-since") for name in sent)
+    if 200 <= status < 300 or (status == 304 and conditional):
+        return
+    now = time.time()
+    wait = parse_retry_after(headers, now)
+    if wait is None:
+        wait = seconds_until_reset(headers, now) or None
+    # https://developers.cloudflare.com/cloudflare-challenges/challenge-types/challenge-pages/detect-response/
+    challenge = {"reason": "robot_page"} if headers.get("cf-mitigated") == "challenge" else {}
+    raise SearchFetchError(
+        f"{host} answered with HTTP status {status}.",
+        retry_after=wait,
+        retryable=status >= 500,
+        details={"status": status, **challenge},
+    )
+
+
+def _decoded(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    values: dict[str, list[str]] = {}
+    for name, value in headers:
+        values.setdefault(name.decode("ascii").lower(), []).append(value.decode("utf-8", errors="replace"))
+    return {name: ", ".join(parts) for name, parts in values.items()}
+
+
+LONGEST_SECONDS = 86_400.0
+"""The longest wait for a quota, in seconds. A header with a larger value gives a timestamp, not a duration."""
+
+
+def seconds_until_reset(headers: Mapping[str, str], now: float) -> float:
+    """Seconds until the quota that this reply exhausted resets, at most a day; 0 if no quota is exhausted.
+
+    GitHub sends a timestamp (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api), Reddit
+    seconds.
+
+    Args:
+        headers: keys in lower case, or a case-insensitive mapping.
+        now: seconds since the epoch.
+    """
+    try:
+        remaining = float(headers["x-ratelimit-remaining"])
+        reset = float(headers["x-ratelimit-reset"])
+    except (KeyError, ValueError):
+        return 0.0
+    if not (remaining < 1 and math.isfinite(reset)):
+        return 0.0
+    return min(max(reset - now if reset > LONGEST_SECONDS else reset, 0.0), LONGEST_SECONDS)

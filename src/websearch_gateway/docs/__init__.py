@@ -1,0 +1,47 @@
+"""A searchable index of documentation sites: `crawl` fills it, `store` keeps it, `search` searches it.
+
+To read the code, begin with `models`, the values and interfaces. `library` is the API for the entrypoints and makes the
+replies of the tools. `transfer` exports and imports versions, `project` finds the documentation of a project's
+dependencies.
+
+Readers, embedders and the fetcher come in through ports, from `app`. A crawl never leaves the site that was named, and
+a version is searched only after it is whole.
+"""
+
+from typing import TYPE_CHECKING
+
+from websearch_gateway.faces import lazy
+
+if TYPE_CHECKING:
+    from websearch_gateway.docs.crawl.runner import CrawlRunner
+    from websearch_gateway.docs.library import (
+        MOST_AROUND,
+        MOST_PAGE_TOKENS,
+        MOST_SEARCH_TOKENS,
+        MOST_SECTIONS,
+        NO_SITE,
+        DocsLibrary,
+        listed,
+        read_docs,
+        search_docs,
+        statuses,
+    )
+    from websearch_gateway.docs.models import (
+        BrowserUse,
+        ChunkDraft,
+        CrawlOptions,
+        CrawlProgress,
+        Document,
+        SiteVersion,
+        Symbol,
+    )
+    from websearch_gateway.docs.packages import Registries, package_named
+    from websearch_gateway.docs.store import has_site
+    from websearch_gateway.docs.store.database import MOST_SEARCHES, Turn
+    from websearch_gateway.docs.store.docs import SqlDocs
+    from websearch_gateway.docs.store.lance import LanceVectors
+    from websearch_gateway.docs.store.postgres import PostgresDocs
+    from websearch_gateway.docs.store.sqlite import SqliteDocs
+    from websearch_gateway.docs.transfer import export_site, import_site
+else:
+    __getattr__, __all__ = lazy(__spec__)

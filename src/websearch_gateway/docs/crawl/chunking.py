@@ -1,0 +1,363 @@
+"""Cuts Markdown along its headings and terms into chunks of about `ENOUGH` to `TARGET` tokens, and finds the names that
+a page defines: by an inventory, by ids, in headings, as terms, options, rows or prototypes.
+
+Pure. Pages are untrusted, so a worker process cuts them, right after it has read them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+from websearch_gateway.base import Block, blocks, estimate_tokens, lines, plain
+from websearch_gateway.docs.crawl.scope import Scope, sorted_out
+from websearch_gateway.docs.models import ChunkDraft, Symbol, SymbolKind
+from websearch_gateway.evidence import Piece, pieces
+
+TARGET = 650
+"""The most tokens of a chunk (as `estimate_tokens` counts), unless one code block is longer."""
+ENOUGH = TARGET // 2
+"""A chunk of at least this many tokens ends at the next heading or term; a smaller one takes in its neighbour."""
+
+CACHED_LINKS = 20_000
+MOST_LEFT_OUT = 200
+"""The most addresses of a page that are named for a reason for which they are left out."""
+MAX_TARGET_CHARS = 5_000
+"""The most characters of the address that a page names as its canonical one, or sends its readers to."""
+
+
+def drafted(scope: Scope, defined: Sequence[tuple[str, str]], page: Any) -> dict[str, Any]:
+    """The fields of a `Document`: those of the page, its links in and out of scope, its chunks and its symbols, as
+    plain values.
+
+    Args:
+        defined: the names and anchors that an inventory defines on the page.
+        page: as the readers know it, a dataclass.
+    """
+    found = list(blocks(page.markdown))
+    links, left_out = sorted_out((_placed(scope, link) for link in page.links), MOST_LEFT_OUT)
+    chunks = cut(page.markdown, page.anchors, found)
+    symbols = page_symbols(page.markdown, chunks, page.anchors, defined, found, page.title)
+    return {
+        **{field.name: getattr(page, field.name) for field in fields(page) if field.name != "anchors"},
+        "links": links,
+        "left_out": left_out,
+        "canonical": page.canonical if len(page.canonical) <= MAX_TARGET_CHARS else "",
+        "refresh": page.refresh if len(page.refresh) <= MAX_TARGET_CHARS else "",
+        "chunks": [(c.start, c.stop, c.heading_path, c.anchor, c.before, c.after, c.inner) for c in chunks],
+        "symbols": [(s.name, s.kind, s.anchor, s.ordinal) for s in symbols],
+    }
+
+
+@lru_cache(CACHED_LINKS)
+def _placed(scope: Scope, link: str) -> tuple[str, str]:
+    """See `Scope.place`. Links are absolute, and most of them are on every page of a site."""
+    return scope.place("", link)
+
+
+def cut(
+    markdown: str, anchors: Sequence[tuple[int, str]] = (), found: Iterable[Block] | None = None
+) -> tuple[ChunkDraft, ...]:
+    """The chunks of a page, in order. Code blocks stay whole, and small neighbouring sections share a chunk.
+
+    If a chunk has several sections, its heading path is their common part.
+
+    Args:
+        found: the blocks of `markdown`, if the caller has them.
+    """
+    offsets = [offset for offset, _ in anchors]
+    chunks = []
+    for group in _groups(markdown, set(offsets), found):
+        first, last = group[0], group[-1]
+        place, end = bisect_right(offsets, first.start), bisect_right(offsets, last.end)
+        anchor = anchors[place - 1][1] if place else ""
+        inner = tuple((offset - first.start + len(first.before), name) for offset, name in anchors[place:end])
+        chunks.append(ChunkDraft(first.start, last.end, _common(group), anchor, first.before, last.after, inner))
+    return tuple(chunks)
+
+
+def _groups(markdown: str, starts: set[int], found: Iterable[Block] | None) -> Iterator[list[Piece]]:
+    group: list[Piece] = []
+    filled = 0
+    for piece in pieces(markdown, TARGET, found):
+        length = estimate_tokens(markdown[piece.start : piece.end])
+        if group and not _joins(group[-1], piece, filled, length, is_start=piece.start in starts):
+            yield group
+            group, filled = [], 0
+        group.append(piece)
+        filled += length
+    if group:
+        yield group
+
+
+def _joins(previous: Piece, piece: Piece, filled: int, length: int, *, is_start: bool) -> bool:
+    if previous.is_heading:  # a heading never stands alone
+        return not piece.before
+    if piece.page != previous.page:
+        return False
+    if piece.before or previous.after or filled + length > TARGET:
+        return False
+    return filled < ENOUGH or not (is_start or piece.is_heading)
+
+
+def _common(group: Sequence[Piece]) -> tuple[str, ...]:
+    path = group[0].path
+    for piece in group[1:]:
+        length = next((i for i, (a, b) in enumerate(zip(path, piece.path, strict=False)) if a != b), None)
+        path = path[: min(len(path), len(piece.path)) if length is None else length]
+    return path or group[0].path
+
+
+MOST_SYMBOLS = 5_000
+LONGEST_NAME = 100
+LONGEST_TERM = 400
+"""The most characters of a line that are searched for a name."""
+
+Found = tuple[str, SymbolKind]
+
+_NAME = r"[A-Za-z_$][\w$]*+(?:(?:\.|::|->|-)[A-Za-z_$][\w$]*+)*+"
+_WORD = r"[A-Za-z_$][\w$]*+"
+_COMPOUND = re.compile(r"[A-Za-z0-9](?:_|\.|::|-)[A-Za-z0-9]|[a-z][A-Z]")
+_DOTTED_ID = re.compile(rf"(?:c\.)?({_NAME})")
+_RUST_ID = re.compile(r"(?:(?:ty)?method|fn|macro|variant|structfield|associated(?:constant|type))\.([A-Za-z_]\w*+)")
+_TYPED_ID = re.compile(r"[a-z]+-([A-Za-z_]\w*+)")
+_HADDOCK_ID = re.compile(r"[tv]:([A-Za-z_]\w*+'*+)")
+_TEXINFO_ID = re.compile(r"index-([^\s\d]\S*?)(?:-\d+)?")
+_TEXINFO_CODE = re.compile(r"_00([0-9a-f]{2})")
+_DOXYGEN_ID = re.compile(r"g?a[0-9a-f]{32}")
+_OPTION = re.compile(r"(?<![\w<\[=/-])--?(?:\[no-\])?(?=[A-Za-z0-9])[A-Za-z0-9][\w-]*+")
+_OPTION_TERM = re.compile(r"[|`*\s]*+-{1,2}[\w\[?]")
+_HEAD = re.compile(r"[^(\[=,:|]{1,60}")
+_CALL = re.compile(rf"({_NAME})\((?:\d\w?\).*|.*\))")
+_ROW_NAME = re.compile(rf"\|\s*`({_NAME})(`?\s?\()?|\|\s*([A-Z][A-Z\d]*(?:_[A-Z\d]+)++)\s*\|")
+_ITEM_NAME = re.compile(rf"[-*+] (?:\*\*)?`({_NAME})(?:\(\))?`(?:\*\*)? ?(?:\(|:|[-–—](?:\*\*)? )")
+"""A list item that explains a name: `- `EADDRINUSE` (Address already in use): ...`."""
+_CONSTANT = re.compile(r"[A-Z][A-Z\d]{4,}")
+_MOST_WORDS = 5
+_KIND_HEADING = re.compile(
+    r"^##? (?:\[\w+\] )?(?:[A-Z]\w+ ){0,2}"
+    r"(?:Class|Interface|Function|Enumeration|Enum|Record|Alias|Variable|Struct|Type):? "
+    r"([A-Za-z_$][\w$]*+(?:\.[A-Za-z_$][\w$]*+)*+)(?:\\?<[^\n]*+)?$",
+    re.MULTILINE,
+)
+_DOXYGEN_TITLE = re.compile(
+    r"(?:[^:]*: )?([A-Za-z_]\w*+(?:::[A-Za-z_]\w*+)*+)(?:<.*>)? "
+    r"(?:Class|Struct|Union|Interface) (?:Template )?Reference"
+)
+"""The title of doxygen's page of a class: `Gull: gull::Table< T > Class Template Reference`."""
+_QDOC_TITLE = re.compile(r"([A-Z]\w*+) (?:Class|Struct|Namespace|QML Type)(?: \| .*)?")
+_JAVADOC_TITLE = re.compile(r"([A-Z][\w$]*+(?:\.[A-Z][\w$]*+)*+)(?:<.*>)? \((?:.* API|Java SE \d.*)\)")
+_MODULE_TITLE = re.compile(r"(?:Erlang -- |(?=\S+ \N{EM DASH} \S+ v\d)):?([A-Za-z]\w*+(?:\.\w++)*+).*")
+"""The title of a page of Erlang or Elixir: `Erlang -- ets`, `Enum — Elixir v1.17.3`, `ets — stdlib v6.0`."""
+_MEMBER = re.compile(r"#{1,6} (?:\(\w{1,20}\) |`\w{1,20}` )?([A-Za-z_$][\w$]*+[?!]?)(?:\(.*| : .*)?")
+"""The heading of a member, with or without a flag or signature: `(static) run(table)`, `` `Readonly` size``."""
+_SIGNATURE = re.compile(r"(?:[^\s()]+ ){1,8}[*&]*(?:[A-Za-z_]\w*+::)*([A-Za-z_$][\w$]*+)(?:\[[^()]*\])?(?:\(.*)?")
+"""The same with words before the name: `abstract def run(table: Table)`, `[slot] void Tables::run(Table table)`."""
+_LINK_ALONE = re.compile(r"[*\s]*+\[[^\]\n]++\]\([^)#\s]*+\)[*\s]*+")
+_RUST_TITLE = re.compile(r"(\w+) in ([\w:]+)(?: - Rust)?")
+"""The title of rustdoc's page of an item: `Vec in std::vec`."""
+_PROTOTYPE = re.compile(
+    r"^([A-Za-z_][\w \t*&:<>,]{1,120}?[\s*&])([A-Za-z_]\w*+)\s?\([^'\"(){}]{0,2000}+\)[ \t\w]{0,40}+;", re.MULTILINE
+)
+_STATEMENTS = frozenset(
+    (
+        *("alter", "begin", "call", "case", "create", "delete", "drop", "else", "explain", "goto", "grant", "insert"),
+        *("new", "pragma", "return", "revoke", "select", "set", "throw", "update", "values", "with"),
+    )
+)
+"""The first words of statements that look like a prototype in C: `return`, and those of SQL."""
+_SPECIAL_NAME = re.compile(
+    r"(?<![\w.])(?:[A-Za-z]\+\+|[A-Z]#|\.[A-Za-z]{2,10}|operator(?:\(\)|\[\]|[-+*/%^&|~!=<>]{1,3}))(?![\w+#.])"
+)
+"""Names that a search for words cannot find: languages such as C++, C# and .NET, files such as .env, operators."""
+
+
+_NO_ID = re.compile(r"[^a-z0-9]+")
+"""What docutils leaves out of the id of a heading."""
+
+
+def page_symbols(
+    markdown: str,
+    chunks: Sequence[ChunkDraft],
+    anchors: Sequence[tuple[int, str]],
+    defined: Iterable[tuple[str, str]] = (),
+    found_blocks: Iterable[Block] | None = None,
+    title: str = "",
+) -> tuple[Symbol, ...]:
+    """The names that a page defines, each once for each of its ids, or once if it has none.
+
+    Args:
+        anchors: ids of headings and terms, each with the offset of its line, in ascending order.
+        defined: the names and anchors that an inventory defines on the page.
+        found_blocks: the blocks of `markdown`, if the caller has them.
+    """
+    if not chunks:
+        return ()
+    starts = [chunk.start for chunk in chunks]
+    offsets = {anchor: offset for offset, anchor in anchors}
+    found: dict[tuple[str, str], Symbol] = {}
+
+    def add(name: str, kind: SymbolKind, anchor: str, offset: int) -> None:
+        if len(name) <= LONGEST_NAME and len(found) < MOST_SYMBOLS:
+            ordinal = max(0, bisect_right(starts, offset) - 1)
+            found.setdefault((name, anchor), Symbol(name, kind, anchor, ordinal))
+
+    for name, anchor in defined:
+        heading = _NO_ID.sub("-", name.lower()).strip("-")  # where the anchor is an empty element before one
+        place = offsets.get(anchor, offsets.get(heading, 0))
+        add(name, "option" if name.startswith("-") else "api", anchor, place)
+    item = _RUST_TITLE.fullmatch(title)
+    whole = f"{item[2]}::{item[1]}" if item else ""
+    if whole:
+        add(whole, "api", "", 0)
+    owner, joint = _owner(markdown, title)
+    if owner:
+        add(owner, "api", "", 0)
+        for offset, anchor in anchors:
+            if named := _member(markdown[offset : offset + LONGEST_TERM].partition("\n")[0], anchor):
+                add(f"{owner}{joint}{named}", "api", anchor, offset)
+    listed = blocks(markdown) if found_blocks is None else found_blocks
+    for offset, anchor, (name, kind) in _definitions(markdown, dict(anchors), listed):
+        add(f"{whole}::{name}" if whole and _RUST_ID.fullmatch(anchor) else name, kind, anchor, offset)
+        if "." in title and _HADDOCK_ID.fullmatch(anchor) and re.fullmatch(_NAME, title):
+            add(f"{title}.{name}", kind, anchor, offset)
+    anchored = {name for name, anchor in found if anchor} - {owner}  # its constructors have the name of a class
+    return tuple(one for (name, anchor), one in found.items() if anchor or name not in anchored)
+
+
+def _owner(markdown: str, title: str) -> tuple[str, str]:
+    """The class, module or function that a page of doxygen, qdoc, ExDoc, javadoc or TypeDoc describes, as `# Class
+    Table` does, and what its language writes between it and a member; empty for other pages.
+    """
+    if titled := _DOXYGEN_TITLE.fullmatch(title) or _QDOC_TITLE.fullmatch(title):
+        return titled[1], "::"
+    if titled := _MODULE_TITLE.fullmatch(title) or _JAVADOC_TITLE.fullmatch(title):
+        return titled[1], ":" if titled[1].islower() else "."
+    heading = _KIND_HEADING.search(markdown, 0, 3 * LONGEST_TERM)
+    before = re.match(r"(?:Class|Interface): |", title)
+    is_of = heading and before and re.fullmatch(rf"{re.escape(heading[1])}(?: \| .*)?", title[before.end() :])
+    return (heading[1], ".") if heading and is_of else ("", "")
+
+
+def _member(line: str, anchor: str) -> str:
+    """The member whose heading a line is, if its id says so too; "" otherwise."""
+    named = _MEMBER.fullmatch(line) or (not line.startswith("# ") and _SIGNATURE.fullmatch(plain(line)))
+    is_same = named and (_DOXYGEN_ID.fullmatch(anchor) or re.split("[(/-]", anchor.lstrip(".~"))[0] == named[1])
+    return named[1] if named and is_same else ""
+
+
+def _definitions(
+    markdown: str, anchors: dict[int, str], found_blocks: Iterable[Block]
+) -> Iterator[tuple[int, str, Found]]:
+    for block in found_blocks:
+        if block.kind == "rule":
+            continue
+        if block.kind == "code":
+            yield from _prototypes(markdown, block)
+            continue
+        read_line = _READ_LINE.get(block.kind, _of_text)
+        for start, end in lines(markdown, block.start, block.end):
+            anchor = anchors.get(start, "")
+            is_term = block.kind == "item" and _ITEM_NAME.match(markdown, start)
+            if read_line in (_of_text, _of_item) and not (anchor or is_term) and _defines_nothing(markdown, start, end):
+                continue
+            if anchor and _LINK_ALONE.fullmatch(markdown, start, end):  # a list of links defines nothing
+                continue
+            for found in read_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
+                yield start, anchor, found
+
+
+def _prototypes(markdown: str, block: Block) -> Iterator[tuple[int, str, Found]]:
+    """The functions that a code block of declarations in C declares. One with braces is an example."""
+    if markdown.find(");", block.start, block.end) < 0 or markdown.find("{", block.start, block.end) >= 0:
+        return
+    for found in _PROTOTYPE.finditer(markdown, block.start, block.end):
+        if _COMPOUND.search(found[2]) and found[1].split()[0].lower() not in _STATEMENTS:
+            yield found.start(), "", (found[2], "heading")
+
+
+def _defines_nothing(markdown: str, start: int, end: int) -> bool:
+    """Whether a line without an id is prose or a link: it does not begin with an option, and has a blank or a link."""
+    if markdown.find("](", start, end) >= 0:
+        return True
+    return markdown.find(" ", start, end) >= 0 and not markdown[start : start + 20].lstrip("`* ").startswith("-")
+
+
+def _of_heading(line: str, anchor: str) -> Iterator[Found]:
+    title = plain(line)
+    yield from ((name, "heading") for name in _SPECIAL_NAME.findall(title))
+    if title.startswith("-"):
+        yield from ((name, "option") for name in _options(title))
+    elif "." in anchor and (name := _named_by(anchor, title)):
+        yield name, "api"
+    elif match := _CALL.fullmatch(title):
+        yield match[1], "heading"
+    elif "(" in title and (name := _member(line, anchor)):
+        yield name, "heading"
+    elif re.fullmatch(_NAME, title) and (_COMPOUND.search(title) or "`" in line):
+        yield title, "heading"
+
+
+def _of_text(line: str, anchor: str) -> Iterator[Found]:
+    title = plain(line)
+    if _OPTION_TERM.match(line):
+        yield from ((name, "option") for name in _options(title))
+    elif name := _named_by(anchor, title):
+        yield name, "api"
+    elif anchor and (head := _HEAD.match(title)) and len(head[0].split()) <= _MOST_WORDS and re.search(r"\w", head[0]):
+        yield head[0].strip(), "api"
+    elif re.fullmatch(_NAME, title) and _COMPOUND.search(title):
+        yield title, "api"
+
+
+def _of_item(line: str, anchor: str) -> Iterator[Found]:
+    match = _ITEM_NAME.match(line)
+    if match and not anchor and (_COMPOUND.search(match[1]) or _CONSTANT.fullmatch(match[1])):
+        yield match[1], "heading"
+    else:
+        yield from _of_text(line, anchor)
+
+
+def _of_row(line: str, anchor: str) -> Iterator[Found]:
+    match = _ROW_NAME.match(line)
+    if match and match[3]:
+        yield match[3], "heading"  # other pages list the words of a language so
+    elif match and (match[2] or _COMPOUND.search(match[1]) or _CONSTANT.fullmatch(match[1])):
+        yield match[1], "api"
+    elif _OPTION_TERM.match(line):
+        yield from ((name, "option") for name in _options(plain(line[1:].partition("|")[0])))
+
+
+_READ_LINE = {"heading": _of_heading, "table": _of_row, "item": _of_item}
+
+
+def _named_by(anchor: str, title: str) -> str | None:
+    """The name in an id whose last part the text repeats: `asyncio.timeout`, `c.PyObject`, `opcode-NOP`.
+
+    All are what Sphinx makes of a definition (https://www.sphinx-doc.org/en/master/usage/domains/). Of rustdoc's
+    `method.with_capacity` the name is the last part, as of haddock's `v:insertWith` and of texinfo's `index-max-3`.
+    """
+    if match := _RUST_ID.fullmatch(anchor):
+        return match[1] if match[1] in title else None
+    if match := _HADDOCK_ID.fullmatch(anchor) or _TEXINFO_ID.fullmatch(anchor):
+        name = _TEXINFO_CODE.sub(lambda code: chr(int(code[1], 16)), match[1])
+        return name if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", title) else None
+    if "." in anchor and "-inherited-from-" not in anchor and (match := _DOTTED_ID.fullmatch(anchor)):
+        return match[1] if re.split(r"[.:>-]", match[1])[-1] in title else None
+    if re.fullmatch(_WORD, anchor) and re.search(rf"(?<!\w){re.escape(anchor)}(?!\w)", title):
+        return anchor
+    match = _TYPED_ID.fullmatch(anchor)
+    return match[1] if match and title.startswith(match[1][0]) and match[1] in re.sub(r"[()]", "", title) else None
+
+
+def _options(term: str) -> Iterator[str]:
+    """The options before the first sentence of a term, `--[no-]x` as both."""
+    for match in _OPTION.finditer(term):
+        bare = match[0].replace("[no-]", "")
+        yield bare
+        if bare != match[0]:
+            yield match[0].replace("[", "").replace("]", "")

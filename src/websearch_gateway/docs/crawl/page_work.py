@@ -1,0 +1,466 @@
+"""Processes one address of the frontier: fetch, read, cut, embed, commit. A failure is stored with the address.
+
+If the embedding server is down, the crawl continues, and pages get their vectors later. If it will never work, the
+crawl ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
+
+from websearch_gateway.base import PRODUCT, Fetched, refused_use
+from websearch_gateway.docs.crawl.chunking import MOST_LEFT_OUT, MOST_SYMBOLS, drafted
+from websearch_gateway.docs.crawl.listing import Defined
+from websearch_gateway.docs.crawl.scope import (
+    EXCLUDED,
+    MAX_DEPTH,
+    MAX_LIKE,
+    Scope,
+    TrapDetector,
+    VersionFolders,
+    canonical,
+    is_only_followed,
+    sorted_out,
+)
+from websearch_gateway.docs.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, PASSING_STATUSES, Source, body_hash
+from websearch_gateway.docs.models import (
+    BrowserUse,
+    Document,
+    PageDraft,
+    ReadDocument,
+    UrlTask,
+    content_of,
+    section_ids,
+)
+from websearch_gateway.docs.store.database import without_targets
+from websearch_gateway.docs.store.docs import SqlDocs
+from websearch_gateway.errors import (
+    NO_MODEL,
+    ForbiddenUrlError,
+    Refused,
+    SearchAuthError,
+    SearchFetchError,
+    SearchNotConfiguredError,
+    SearchProviderParseError,
+    SearchTimeoutError,
+    Unavailable,
+)
+from websearch_gateway.models import UNLIMITED, Deadline
+from websearch_gateway.ports import Embedder
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
+
+
+BATCH = 64
+SERVER_RETRY_SECONDS = 60.0
+PAGES_AT_ONCE = 16
+MOST_DOWN_SECONDS = 86_400.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Embedding:
+    """The embedder of a crawl. `trouble` is the message of its last failure, "" while it works. `clock` is monotonic.
+
+    `refusal` is the error of an embedder that will not work however long the crawl waits, such as a rejected key.
+    """
+
+    embedder: Embedder
+    store: SqlDocs
+    clock: Callable[[], float] = time.monotonic
+    trouble: str = ""
+    refusal: Refused | None = None
+    _paused_until: float = 0.0
+    _down_since: float | None = None
+    _has_worked: bool = False
+
+    async def vectors(self, task: UrlTask, page: PageDraft) -> Vectors | None:
+        """One row per chunk; an unchanged chunk keeps its row. None while the embedder does not work."""
+        if self.clock() < self._paused_until:
+            return None
+        known = await self.store.known_vectors(task) if task.body_hash else {}
+        ids, texts = await asyncio.to_thread(_new_texts, page, known)
+        made = await self._embed(list(texts.values()))
+        if made is None:
+            return None
+        rows = {**known, **dict(zip(texts, made, strict=True))}
+        return _stacked([rows[id_] for id_ in ids])
+
+    async def catch_up(self, version_id: int) -> bool:
+        """Embed up to `PAGES_AT_ONCE` pages that have no vectors. False if none is left, or the embedder fails."""
+        if self.clock() < self._paused_until:
+            return False
+        pages = await self.store.unembedded(version_id, PAGES_AT_ONCE)
+        for page_id, chunks in pages:
+            rows = await self._embed([_embedded_text(one.page_title, one.heading_path, one.content) for one in chunks])
+            if rows is None:
+                return False
+            await self.store.put_vectors(page_id, _stacked(list(rows)))
+        return bool(pages)
+
+    async def _embed(self, texts: Sequence[str]) -> list[Vectors] | None:
+        rows: list[Vectors] = []
+        try:
+            for start in range(0, len(texts), BATCH):
+                rows += list(await self.embedder.embed(texts[start : start + BATCH], "document"))
+        except (Refused, Unavailable) as error:
+            self._failed(error)
+            return None
+        self.trouble, self._down_since, self._has_worked = "", None, True
+        return rows
+
+    def _failed(self, error: Refused | Unavailable) -> None:
+        now = self.clock()
+        refusal = error if isinstance(error, Refused) else self._refusal(error)
+        if not self.trouble and refusal is None:
+            _log.warning("Chunks have no vectors for now: %s", error.message)
+        self._down_since = now if self._down_since is None else self._down_since
+        if refusal is None and now - self._down_since >= MOST_DOWN_SECONDS:
+            refusal = SearchNotConfiguredError(f"The embedder has not worked for a day. {error.message}")
+        self.trouble, self.refusal = error.message, refusal
+        self._paused_until = now + SERVER_RETRY_SECONDS
+
+    def _refusal(self, error: Unavailable) -> Refused | None:
+        """The error for the caller of a crawl if time does not cure this one; None if it may."""
+        status = error.details.get("status", 0)
+        if status in (401, 403):
+            return SearchAuthError(error.message)
+        is_wrong_server = isinstance(error, SearchProviderParseError) and not self._has_worked
+        is_refused = 400 <= status < 500 and status not in (408, 409, 425, 429)
+        is_hopeless = is_refused or is_wrong_server or error.details.get("reason") == NO_MODEL
+        return SearchNotConfiguredError(error.message) if is_hopeless else None
+
+
+def _new_texts(page: PageDraft, known: Collection[str]) -> tuple[list[str], dict[str, str]]:
+    """The section ids of a page, and by id the texts to embed of those that are not known."""
+    ids = section_ids(page)
+    return ids, {
+        id_: _embedded_text(page.title, chunk.heading_path, content_of(chunk, page.markdown))
+        for id_, chunk in zip(ids, page.chunks, strict=True)
+        if id_ not in known
+    }
+
+
+def _embedded_text(title: str, headings: Sequence[str], content: str) -> str:
+    """The text to embed: with the title and headings, but without link addresses, which only dilute it."""
+    return f"{title} {' > '.join(headings)}\n{without_targets(content)}"
+
+
+def _stacked(rows: Sequence[Vectors]) -> Vectors:
+    import numpy as np
+
+    return np.vstack(rows) if rows else np.empty((0, 1), np.float32)
+
+
+RETRIES = 3
+MOST_INVENTORIES = 20
+FIRST_PAGES, ENOUGH_RENDERED = 5, 3
+"""If so many of the first pages need a browser, every page of the site gets one."""
+_GENERAL_INDEX = "/genindex.html"  # of Sphinx, with its inventory in the same folder
+RETRY_SECONDS = 30.0
+LONGEST_TITLE = 500
+"""The most characters of a page's title, which the text index repeats for each chunk."""
+_GONE = (404, 410)
+_MEANINGS = {
+    **{status: f"HTTP {status}: a login wall (--header sends a login), or closed to programs" for status in (401, 403)},
+    402: "HTTP 402: the site wants to be paid for its pages",
+}
+LARGEST_NOTICE = 1_500
+"""A page with more characters has text of its own, even if its title says otherwise."""
+_MISSING = re.compile(r"\b(?:404|page (?:could )?not (?:be )?found|not found)\b", re.IGNORECASE)
+_LOADING = re.compile(r"(?:#[^\n]{0,200}\s+)?\W*(?:loading|please wait)\b[\w\s,]{0,50}\W*", re.IGNORECASE)
+_LOGIN_PAGE = re.compile(r"/(?:log|sign)[-_]?in(?:/|\.\w+)?$", re.IGNORECASE)
+_LOGIN_WORD = re.compile(r"\b(?:login|sign-?in|sso|oauth|auth/)", re.IGNORECASE)
+OTHER_VERSION = "another version of the documentation"
+NEEDS_BROWSER = "needs a browser: install the extra `browser`, and add the site with --browser auto"
+
+Outcome = Literal["indexed", "unchanged", "skipped", "retry", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The outcome for an address. `reason` says why it is not indexed; `of_host` that the host is at fault."""
+
+    outcome: Outcome
+    reason: str = ""
+    of_host: bool = False
+
+
+class Moved(Exception):
+    """The start URL redirects to another origin of the same site, or out of its folder; the text is the target."""
+
+
+@dataclass(slots=True)
+class PageWork:
+    """Processes the addresses of one version, whose start URL is `start`.
+
+    `defined` holds the inventories' definitions by page, `loaded_inventories` the folders whose inventories are loaded.
+    `takes_links` is false once the frontier is full. `wanted` is the version to choose of several side by side.
+    """
+
+    store: SqlDocs
+    source: Source
+    scope: Scope
+    read: ReadDocument
+    embedding: Embedding
+    browser: BrowserUse = "auto"
+    clock: Callable[[], float] = time.time
+    call: Deadline = UNLIMITED
+    takes_links: bool = True
+    start: str = ""
+    defined: Defined = field(default_factory=dict)
+    loaded_inventories: set[str] = field(default_factory=set)
+    traps: TrapDetector = field(default_factory=TrapDetector)
+    wanted: str = ""
+    versions: VersionFolders = field(init=False)
+    _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _whole: set[str] = field(default_factory=set)  # the bodies that need no scripts; others are the same for each page
+    _looked: int = 0
+    _needed: int = 0
+    _aliases: defaultdict[str, list[UrlTask]] = field(default_factory=lambda: defaultdict(list))
+    _has_markdown: bool = False
+    _missing: set[str] = field(default_factory=set)
+    _body_locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+    def __post_init__(self) -> None:
+        self.versions = VersionFolders(self.scope, self.wanted)
+
+    async def do(self, task: UrlTask) -> Result:
+        """Index the page at an address, or note why not.
+
+        Raises:
+            Moved: the site has another address.
+        """
+        try:
+            fetched = await self._fetch(task)
+            digest = await asyncio.to_thread(body_hash, fetched.body)
+            if fetched.status == NOT_MODIFIED or digest == task.body_hash:
+                await self.store.finish_url(task, "done")
+                return Result("unchanged")
+            async with self._body_locks.setdefault(digest, asyncio.Lock()):  # a duplicate may be in work too
+                return await self._index(task, fetched, digest)
+        except SearchTimeoutError as error:
+            return await self._retried(task, error.message, None)
+        except ForbiddenUrlError as error:
+            return await self._settled(task, "failed", error.message)
+        except SearchFetchError as error:
+            return await self._fetch_failed(task, error)
+
+    async def _fetch(self, task: UrlTask) -> Fetched:
+        """The reply; for a missing folder that of its index page, and where links leave out `.md` that of the file."""
+        head, _, last = task.url.rpartition("/")
+        other = "" if "." in last else f"{last}.md" if last and self._has_markdown else "" if last else "index.html"
+        try:
+            return await self.source.fetch(task)
+        except SearchFetchError as error:
+            place = f"{head}/{other}"
+            if error.details.get("status") not in _GONE or not other or self.scope.refusal(place) == EXCLUDED:
+                raise
+            if not all(await self.source.allowed([place])):
+                raise
+            return await self.source.fetch(UrlTask(task.id, task.version_id, place))
+
+    async def _index(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
+        duplicate = await self.store.find_body(task, digest)
+        # An address that differs in its query alone is a search or a view of the other.
+        is_view = duplicate is not None and duplicate.partition("?")[0] == task.url.partition("?")[0]
+        if duplicate is not None and (digest in self._whole or is_view):
+            await self.store.finish_url(task, "alias", alias_of=duplicate)
+            return Result("skipped")
+        # The start page leads to the others even where --include or --exclude leaves it out.
+        only_links = is_only_followed(task.url) or not self.scope.contains(task.url)
+        try:
+            document = await self._read(task, fetched, only_links=only_links)
+        except SearchTimeoutError as error:  # this machine may be busy
+            return await self._retried(task, error.message, None, of_host=False)
+        except SearchFetchError as error:
+            kind = f"content type {error.details.get('content_type') or 'unknown'}, not HTML, Markdown or text"
+            return await self._settled(task, "failed", kind if error.details.get("reason") == "type" else error.message)
+        if not (document.needs_scripts or document.rendered or self.browser == "always"):
+            self._whole.add(digest)
+            if duplicate is not None:
+                await self.store.finish_url(task, "alias", alias_of=duplicate)
+                return Result("skipped")
+        links = self._links(task, document)
+        if document.refresh and canonical(document.refresh) != task.url:
+            return await self._redirected(task, document.refresh)
+        if chosen := self._chosen(task, document):
+            self._aliases[chosen].append(task)
+            await self.store.finish_url(task, "alias", links=[chosen, *links], alias_of=chosen)
+            return Result("skipped")
+        closed = _closed_by(fetched.headers) or ("noindex" if document.noindex else "")
+        if closed or only_links or is_only_followed(task.url, document.title):
+            return await self._settled(task, "skipped", closed or "an index", links)
+        if reason := self._flaw(document):
+            return await self._settled(task, "failed", reason, links)
+        if len(document.markdown) < LARGEST_NOTICE and _MISSING.search(document.title or document.markdown[:100]):
+            return await self._settled(task, "skipped", "says that there is no such page, with status 200")
+        page = _page(fetched, task, document, digest)
+        self._has_markdown |= page.url.endswith(".md")
+        await self.store.commit_page(task, page, await self.embedding.vectors(task, page), links)
+        return Result("indexed")
+
+    def _flaw(self, document: Document) -> str:
+        """Why there is nothing to index in a document; "" if there is."""
+        if document.needs_scripts and not document.rendered and self.browser != "always":
+            return NEEDS_BROWSER
+        if _LOADING.fullmatch(document.markdown):
+            return "says only that it is loading"
+        return "" if document.markdown else "no readable text"
+
+    def _chosen(self, task: UrlTask, document: Document) -> str:
+        """The address that the page names instead of its own; "" if it names none, or a wrong one.
+
+        Wrong are the start page for every page, an address without a page, and two pages that name each other.
+        """
+        chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
+        path, start = (urlsplit(url).path for url in (task.url, self.start))
+        if not chosen or chosen == task.url or is_only_followed(chosen) or chosen in self._missing:
+            return ""
+        if urlsplit(chosen).path == start != path or any(
+            alias.url == chosen for alias in self._aliases.get(task.url, ())
+        ):
+            return ""
+        return chosen
+
+    async def _read(self, task: UrlTask, fetched: Fetched, *, only_links: bool) -> Document:
+        """The document, with the definitions of the inventories that its own links lead to."""
+        while True:
+            defined = self.defined.get(task.url, [])
+            draft = partial(drafted, self.scope, defined[:MOST_SYMBOLS])
+            deadline = self.call.within(PAGE_SECONDS)
+            document = await self.read(fetched, self.browser, deadline, draft, only_links=only_links)
+            await self._load_inventories(document)
+            if defined or only_links or task.url not in self.defined:
+                break
+        if self.browser == "auto" and self._looked < FIRST_PAGES:
+            self._looked += 1
+            self._needed += document.rendered
+            if self._needed >= ENOUGH_RENDERED:  # no page is tried without one first any more
+                self.browser = "always"
+        return document
+
+    async def _load_inventories(self, document: Document) -> None:
+        """Fetch the inventory beside each general index, once: several manuals may lie below the start URL."""
+        links = () if document.nofollow else document.links
+        for folder in {link.removesuffix(_GENERAL_INDEX) for link in links if link.endswith(_GENERAL_INDEX)}:
+            async with self._loading:
+                if folder + "/" not in self.loaded_inventories and len(self.loaded_inventories) < MOST_INVENTORIES:
+                    self.loaded_inventories.add(folder + "/")
+                    self.defined = {**self.defined, **await self.source.inventory(folder + "/")}
+
+    def _links(self, task: UrlTask, document: Document) -> list[str]:
+        if document.nofollow or not self.source.follows or task.depth >= MAX_DEPTH or not self.takes_links:
+            return []
+        self.versions.note((task.url, *document.links))
+        links, left = sorted_out(((url, self._refusal(url)) for url in document.links), MOST_LEFT_OUT)
+        self.source.left_out.note({**document.left_out, **left})
+        return links
+
+    def _refusal(self, url: str) -> str:
+        """Why a link in scope is left out; "" if it is not."""
+        if not self.traps.admit(url):
+            return f"like {MAX_LIKE} others but for its digits"
+        return OTHER_VERSION if self.is_other_version(url) else ""
+
+    async def ask_start(self, version_id: int) -> None:
+        """Let the start URL choose the version to which it redirects."""
+        try:
+            if all(await self.source.allowed([self.start])):
+                await self._fetch(UrlTask(0, version_id, self.start))
+        except (SearchTimeoutError, ForbiddenUrlError, SearchFetchError) as error:
+            self.versions.prefer(self.scope.link(self.start, str(error.details.get("location", ""))))
+
+    def is_other_version(self, url: str) -> bool:
+        """Whether a page belongs to a version that is left out."""
+        return url != self.start and bool(self.versions.other(url))
+
+    async def _fetch_failed(self, task: UrlTask, error: SearchFetchError) -> Result:
+        status = error.details.get("status")
+        if (location := error.details.get("location")) is not None:
+            return await self._redirected(task, location)
+        if status in _GONE:
+            self._missing.add(task.url)
+            aliases = self._aliases.pop(task.url, ())
+            for alias in aliases:  # they are pages of their own
+                await self.store.finish_url(alias, "due", due=self.clock())
+            await self.store.finish_url(task, "gone", f"HTTP {status}")
+            return Result("failed", "" if aliases else f"HTTP {status}")
+        if status in PASSING_STATUSES or (status is None and not error.details):
+            return await self._retried(task, error.message, error.retry_after)
+        reason = _MEANINGS.get(status, f"HTTP {status}") if status else error.message
+        return await self._settled(task, "failed", reason)
+
+    async def _redirected(self, task: UrlTask, location: str) -> Result:
+        target, outside = self.scope.link(task.url, location), canonical(location)
+        if _LOGIN_PAGE.search(urlsplit(outside).path) and not _LOGIN_PAGE.search(urlsplit(task.url).path):
+            return await self._settled(task, "failed", f"a login wall: redirects to {outside}")
+        if target == task.url:  # to its own index.html, or in a loop
+            return await self._settled(task, "failed", "redirects to itself")
+        if target:
+            if task.url == self.start:
+                self.versions.prefer(target)
+            await self.store.finish_url(task, "alias", links=[target], alias_of=target)
+            return Result("skipped")
+        if task.url == self.start and self.scope.may_move_to(outside):
+            await self.store.finish_url(task, "alias", alias_of=outside)
+            raise Moved(outside)
+        wall = " (a login wall)" if _LOGIN_WORD.search(outside) else ""
+        return await self._settled(task, "skipped", f"redirects out of scope{wall}: {outside}")
+
+    async def _retried(self, task: UrlTask, reason: str, retry_after: float | None, *, of_host: bool = True) -> Result:
+        if task.attempts >= RETRIES:
+            await self.store.finish_url(task, "failed", reason)
+            return Result("failed", reason, of_host)
+        due = self.clock() + (RETRY_SECONDS if retry_after is None else retry_after)
+        await self.store.finish_url(task, "due", reason, due=due)
+        return Result("retry", reason, of_host)
+
+    async def _settled(
+        self, task: UrlTask, state: Literal["failed", "skipped"], reason: str, links: list[str] | None = None
+    ) -> Result:
+        await self.store.finish_url(task, state, reason, links=links or ())
+        return Result(state, reason)
+
+
+def _page(fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:
+    return PageDraft(
+        url=fetched.final_url if fetched.final_url.endswith(("index.html", ".md")) else task.url,
+        title=document.title[:LONGEST_TITLE] or task.url.rstrip("/").rpartition("/")[2],
+        markdown=document.markdown,
+        chunks=document.chunks,
+        symbols=document.symbols,
+        etag=sendable(fetched.headers.get("etag")),
+        last_modified=sendable(fetched.headers.get("last-modified")),
+        body_hash=digest,
+    )
+
+
+def _closed_by(headers: Mapping[str, str]) -> str:
+    """The rule in a reply's headers by which it must not be indexed; "" if there is none.
+
+    `X-Robots-Tag: noindex`, `Content-Signal: ai-input=no` and `Content-Usage: search=n`.
+    """
+    for rule in headers.get("x-robots-tag", "").lower().split(","):
+        agent, colon, named = rule.rpartition(":")
+        if named.strip() in ("noindex", "none") and (not colon or agent.strip() == PRODUCT):
+            return "noindex"
+    return refused_use(f"{name}: {headers.get(name, '')}" for name in ("content-signal", "content-usage"))
+
+
+def sendable(validator: str | None) -> str | None:
+    """A validator of a reply; None if it is missing, or not safe to send back."""
+    value = validator or ""
+    return value if 0 < len(value) <= 300 and value.isascii() and value.isprintable() else None

@@ -1,0 +1,75 @@
+"""What a text can show for a claim or a question: passages, ranking, quotes, facts, citations; embedders and rerankers.
+
+Everything but `embedders` is pure and deterministic: the same text and question give the same passages and quotes, in
+time linear in the text. Positions are offsets in code points into the text that was given.
+
+- `chunks` and `passages` cut a text, `ranking` orders its sentences for a question, `citations` moves and repairs the
+  spans that an engine cites.
+- `embedders` turns texts into unit vectors, built in or by a server, and orders texts by a reranker. Their servers are
+  strangers: they may be slow, wrong or down, and callers go on without them.
+"""
+
+from typing import TYPE_CHECKING
+
+from websearch_gateway.faces import lazy
+
+if TYPE_CHECKING:
+    from websearch_gateway.evidence.chunks import MAX_TITLE, PDF, Piece, at_page, chunk, page_of, pieces, window
+    from websearch_gateway.evidence.citations import (
+        Cited,
+        by_page,
+        in_code_points,
+        linked,
+        moved,
+        numbered,
+        repair,
+        rewritten,
+        snippets,
+        strip_markers,
+        with_marks,
+        without_pieces,
+        without_trackers,
+    )
+    from websearch_gateway.evidence.embedders.choice import (
+        neural_reranker,
+        open_embedder,
+        open_reranker,
+        usd_per_million_tokens,
+    )
+    from websearch_gateway.evidence.embedders.local import StaticEmbedder, encode
+    from websearch_gateway.evidence.facts import (
+        UNIT_NAMES,
+        Quotable,
+        Quote,
+        best_quotes,
+        is_verbatim,
+        is_year,
+        numerals,
+        read,
+    )
+    from websearch_gateway.evidence.passages import (
+        ANSWERS,
+        MOST_PASSAGES,
+        bm25,
+        cut_passages,
+        fuse,
+        inverse_document_frequency,
+        ranked,
+        score_passages,
+        shown,
+    )
+    from websearch_gateway.evidence.ranking import (
+        DANGLING,
+        PRONOUN,
+        Candidate,
+        Document,
+        Encode,
+        Question,
+        Ranked,
+        candidates,
+        rank,
+        terms_in,
+    )
+    from websearch_gateway.evidence.supporting import is_claim, judged, support
+else:
+    __getattr__, __all__ = lazy(__spec__)

@@ -1,0 +1,277 @@
+"""Splits a page into passages without repetitions, ranks them by a query with words and vectors, and estimates how
+probably each answers. Pure; runs in a worker process."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, repeat
+from typing import NamedTuple, TypeVar
+from zlib import crc32
+
+from websearch_gateway.base import plain, query_terms, tokens_of_each, words
+from websearch_gateway.evidence.chunks import overlapping
+from websearch_gateway.models import Passage
+
+Key = TypeVar("Key", bound=Hashable)
+
+CANDIDATES = 10  # the minimum number of passages to score: their ranks select them, their relevance orders them
+ANSWERS = 0.5  # from this relevance on, a passage more likely answers the query than not
+FAR_BEHIND = 20.0  # a passage is also left out if its odds are this many times worse than those of the best passage
+
+# Fitted on questions over encyclopedia articles: the weights by a softmax over the passages of a page, scale and
+# bias by a logistic regression over the best passage of the page that answers and of others: `bench/experiments.md`.
+_WITH_VECTORS: Sequence[float] = (2.33, 2.17, 2.35, 1.82, 4.54, -3.9)
+_WORDS_ALONE: Sequence[float] = (3.04, 2.68, 3.0, 2.45, -2.9)
+
+_SENTENCE, _PARAGRAPH = 20, 50
+"""The tokens of a sentence and of a short paragraph: words of the query within this distance belong together."""
+
+
+def shown(scores: Sequence[float], threshold: float) -> int:
+    """The number of scores, in descending order, to show: see `threshold` (0 for all) and FAR_BEHIND."""
+    if not scores:
+        return 0
+    far_behind = scores[0] / (scores[0] + FAR_BEHIND * (1 - scores[0]))
+    least = max(threshold, far_behind) if threshold else 0.0
+    return sum(score >= least for score in scores)
+
+
+class Matches(NamedTuple):
+    """How well a passage matches the words of a query: shares from 0 to 1, in which rarer words weigh more.
+
+    Attributes:
+        covered: the share of the query's words that the passage contains.
+        sentence, paragraph: the largest share of them within the tokens of a sentence, and of a short paragraph.
+        pairs: the share of the query's pairs of neighbouring words that are neighbours in the passage.
+    """
+
+    covered: float
+    sentence: float
+    paragraph: float
+    pairs: float
+
+
+def relevance(found: Matches, similarity: float | None) -> float:
+    """The probability that a passage answers a query, from 0 to 1.
+
+    Args:
+        similarity: how much closer its vector is to the query's than those of unrelated texts, at most 1; None if
+            unknown.
+    """
+    weights = _WORDS_ALONE if similarity is None else _WITH_VECTORS
+    values = (*found, 1.0) if similarity is None else (*found, similarity, 1.0)
+    return 1 / (1 + math.exp(-sum(weight * value for weight, value in zip(weights, values, strict=True))))
+
+
+def matches(terms: Sequence[str], passage: Sequence[str], rarity: Mapping[str, float]) -> Matches:
+    """The matches of the `terms` of a query among the tokens of a passage; `rarity` is the weight of each term."""
+    whole = sum(rarity.values())
+    if not whole:
+        return Matches(0.0, 0.0, 0.0, 0.0)
+    places = [(place, token) for place, token in enumerate(passage) if token in rarity]
+    covered = sum(map(rarity.__getitem__, {token for _, token in places}))
+    wanted = frozenset(pairwise(terms))
+    pairs = wanted.intersection(pairwise(passage)) if wanted else frozenset[tuple[str, str]]()
+    return Matches(
+        covered / whole,
+        _densest(places, rarity, _SENTENCE) / whole,
+        _densest(places, rarity, _PARAGRAPH) / whole,
+        len(pairs) / len(wanted) if wanted else 0.0,
+    )
+
+
+def _densest(places: Sequence[tuple[int, str]], rarity: Mapping[str, float], width: int) -> float:
+    """The largest weight of distinct terms within `width` tokens."""
+    inside: Counter[str] = Counter()
+    weight = best = 0.0
+    first = 0
+    for place, token in places:
+        weight += 0.0 if inside[token] else rarity[token]
+        inside[token] += 1
+        while place - places[first][0] >= width:
+            left = places[first][1]
+            inside[left] -= 1
+            weight -= 0.0 if inside[left] else rarity[left]
+            first += 1
+        best = max(best, weight)
+    return best
+
+
+def select(
+    terms: Sequence[str],
+    passages: Sequence[Sequence[str]],
+    similarities: Sequence[float | None],
+    *,
+    weight: float,
+    most: int,
+) -> list[tuple[int, float]]:
+    """The indices of at most `most` passages that answer a query best, with their relevance, best first.
+
+    Args:
+        terms, passages: the tokens of the query and of each passage.
+        similarities: of each passage, see `relevance`.
+        weight: the weight of the ranking by similarity, where the ranking by words has weight 1.
+    """
+    words = bm25(terms, passages)
+    by_words = sorted((place for place, score in enumerate(words) if score > 0), key=lambda place: -words[place])
+    near = {place: similarity for place, similarity in enumerate(similarities) if similarity is not None}
+    by_vectors = sorted(near, key=lambda place: -near[place])
+    chosen = list(fuse([by_words, by_vectors], weights=(1.0, weight)))[: max(most, CANDIDATES)]
+    wanted = frozenset(terms)
+    rarity = inverse_document_frequency(wanted, [dict.fromkeys(wanted.intersection(one), 1) for one in passages])
+    scores = {place: relevance(matches(terms, passages[place], rarity), near.get(place)) for place in chosen}
+    return sorted(scores.items(), key=lambda scored: -scored[1])[:most]
+
+
+SATURATION = 1.5  # BM25's k1: how fast the effect of repeated words saturates
+LENGTH_WEIGHT = 0.75  # BM25's b: how much the length of a passage lowers its score, from 0 (not) to 1 (fully)
+
+
+def score_passages(terms: Sequence[str], passages: Sequence[Passage]) -> list[float]:
+    """The score in 0..1 of each passage for the tokens of a query: its share of the best possible BM25 score.
+
+    So it is comparable between pages: 0 if no word of the query occurs, near 1 if every word occurs often. The headings
+    above a passage count as its text.
+    """
+    return bm25(terms, tokens_of_each(" ".join((*passage.section_path, passage.text)) for passage in passages))
+
+
+def bm25(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
+    """The score in 0..1 of each document, all given as tokens; see `score_passages`."""
+    wanted = frozenset(terms)
+    counts = [Counter(token for token in document if token in wanted) for document in documents]
+    rarity = inverse_document_frequency(terms, counts)
+    return saturated(rarity, counts, [len(document) for document in documents])
+
+
+def saturated(rarity: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]) -> list[float]:
+    """The score in 0..1 of each document; see `score_passages`.
+
+    Args:
+        rarity: the weight of each term.
+        counts: how often each document contains each of these terms.
+        lengths: the number of tokens of each document.
+    """
+    best = sum(rarity.values()) * (SATURATION + 1)
+    mean = sum(lengths) / len(lengths) if lengths else 0
+    scores = []
+    for count, length in zip(counts, lengths, strict=True):
+        norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) if mean else SATURATION
+        gained = sum(rarity[term] * n * (SATURATION + 1) / (n + norm) for term, n in count.items())
+        scores.append(gained / best if best else 0.0)
+    return scores
+
+
+def inverse_document_frequency(terms: Iterable[str], counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
+    """The weight of each term: always positive, and highest for a term that no document contains."""
+    found = {term: sum(term in count for count in counts) for term in terms}
+    return {term: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for term, n in found.items()}
+
+
+def fuse(rankings: Iterable[Sequence[Key]], k: int = 10, weights: Iterable[float] | None = None) -> dict[Key, float]:
+    """Reciprocal-rank fusion: each key with the sum of weight / (k + its rank, from 1) over all rankings, best first.
+
+    The default weight is 1.
+    """
+    scores: dict[Key, float] = {}
+    for ranking, weight in zip(rankings, weights or repeat(1.0), strict=False):
+        for place, key in enumerate(ranking, 1):
+            scores[key] = scores.get(key, 0.0) + weight / (k + place)
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
+MOST_PASSAGES = 3_000  # the most passages of a page that are ranked: about as many as in a book of 500 pages
+MOST_EMBEDDED = 8_000  # the most characters of a passage that are embedded
+SHORT_PASSAGE = 200
+"""Below this many characters, equal texts in different sections may differ in meaning, such as `None.`"""
+
+_HEADINGS = 2  # the nearest headings describe this passage; higher ones apply to every passage
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The distinct passages of a page, the text to embed for each, and whether there are more."""
+
+    passages: Sequence[Passage]
+    embedded: Sequence[str]
+    more: bool
+
+
+def cut_passages(markdown: str, size: int) -> Cut:
+    """Split a page into passages of about `size` tokens."""
+    found = overlapping(markdown, size, MOST_PASSAGES + 1)
+    few = [passage for passage, _ in found[:MOST_PASSAGES]]
+    texts = [plain(passage.text) for passage in few]
+    own = [plain(text) for _, text in found[:MOST_PASSAGES]]
+    repeated = frozenset(
+        near_duplicates(
+            [
+                text if len(text) > SHORT_PASSAGE else "\n".join((*passage.section_path, text))
+                for passage, text in zip(few, own, strict=True)
+            ]
+        )
+    )
+    kept = [place for place in range(len(few)) if place not in repeated]
+    return Cut(
+        [few[place] for place in kept],
+        ["\n".join((*few[place].section_path[-_HEADINGS:], texts[place]))[:MOST_EMBEDDED] for place in kept],
+        len(found) > len(few),
+    )
+
+
+def ranked(
+    queries: Sequence[str],
+    passages: Sequence[str],
+    similarities: Sequence[Sequence[float | None]],
+    weight: float,
+    most: int,
+) -> list[list[tuple[int, float]]]:
+    """For each query, the indices of at most `most` passages that answer it best, with their relevance, best first.
+
+    Args:
+        passages: the text of each with its headings.
+        similarities: for each query, the similarity of each passage; see `select`, also for `weight`.
+    """
+    words = tokens_of_each(passages)
+    return [
+        select(query_terms(query), words, near, weight=weight, most=most)
+        for query, near in zip(queries, similarities, strict=True)
+    ]
+
+
+SHINGLE = 3  # the number of words in a shingle
+NEAR = 0.9  # the minimum share of common shingles (Jaccard) of two near-duplicates
+
+# Texts that share nine tenths of their shingles share one of their eight smallest, except one pair in 10^8.
+_SKETCH = 8
+_CANDIDATES = 16  # texts with the same small shingle to compare; a hostile page can have many
+
+
+def near_duplicates(texts: Sequence[str]) -> list[int]:
+    """The indices of texts that nearly repeat an earlier one. Texts with different numbers are never duplicates."""
+    kept: list[tuple[frozenset[int], tuple[str, ...]]] = []
+    places: dict[int, list[int]] = {}
+    repeated = []
+    for place, text in enumerate(texts):
+        said = words(text)
+        shingles = (" ".join(said[at : at + SHINGLE]) for at in range(max(1, len(said) - SHINGLE + 1)))
+        own = (
+            frozenset(crc32(shingle.encode("utf-8", "surrogatepass")) for shingle in shingles),
+            tuple(sorted(word for word in said if word.isdigit())),
+        )
+        sketch = sorted(own[0])[:_SKETCH]
+        if any(_same(own, kept[other]) for other in {other for mark in sketch for other in places.get(mark, ())}):
+            repeated.append(place)
+            continue
+        for mark in sketch:
+            if len(found := places.setdefault(mark, [])) < _CANDIDATES:
+                found.append(len(kept))
+        kept.append(own)
+    return repeated
+
+
+def _same(one: tuple[frozenset[int], tuple[str, ...]], other: tuple[frozenset[int], tuple[str, ...]]) -> bool:
+    return one[1] == other[1] and len(one[0] & other[0]) >= NEAR * len(one[0] | other[0])

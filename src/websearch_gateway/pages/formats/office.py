@@ -1,0 +1,682 @@
+"""Texts and presentations of Office (DOCX, PPTX) and OpenDocument (ODT, ODP; also the merged cells of ODS) as Markdown:
+their XML becomes an HTML tree, which the writer of web pages renders. Each slide stands under its title, with its
+lists, tables, charts, pictures and notes.
+
+https://ecma-international.org/publications-and-standards/standards/ecma-376/ (part 1, sections 17, 19 and 21),
+https://docs.oasis-open.org/office/OpenDocument/v1.3/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from websearch_gateway.models import Extracted
+from websearch_gateway.pages.formats.package import (
+    ONCE,
+    A,
+    Package,
+    embedded,
+    picture,
+    without_repeats,
+    workbook,
+    write_embedded,
+)
+from websearch_gateway.pages.formats.rendering import MOST_FILLED, Builder, Cell, Text, figure, markdown_of, note_of
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_VAL = f"{W}val"
+_MARKS = {"b": "strong", "i": "em", "strike": "del"}
+_SMALL = 4
+"""Text of at most this size (half points) is not read by people."""
+_BODY_TEXT = 9
+"""The outline level of what is no heading."""
+_DEEPER = re.compile(r"list (?:bullet|number) ([2-9])", re.IGNORECASE)
+_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+_CODE = re.compile(r"(?:source ?code|code|html preformatted|preformatted text|plain text)\b", re.IGNORECASE)
+_CODE_WORDS = re.compile(r"(?:verbatim char|html code|inline code|code char|source text)", re.IGNORECASE)
+_UNORDERED = ("bullet", "none", "")
+_ODF = "urn:oasis:names:tc:opendocument:xmlns:"
+_OFFICE, _TEXT, _TABLE, _DRAW = (f"{{{_ODF}{name}:1.0}}" for name in ("office", "text", "table", "drawing"))
+_STYLE, _FO, _SVG = (f"{{{_ODF}{name}:1.0}}" for name in ("style", "xsl-fo-compatible", "svg-compatible"))
+_PRESENTATION = f"{{{_ODF}presentation:1.0}}"
+_XLINK = "{http://www.w3.org/1999/xlink}href"
+_SKIPPED = frozenset(
+    (
+        f"{_MC}Fallback",
+        *(W + name for name in ("del", "moveFrom", "sectPr", "pPr", "rPr", "tblPr", "tblGrid")),
+        *(_TEXT + name for name in ("tracked-changes", "sequence-decls", "variable-decls", "user-field-decls", "note")),
+        *(_OFFICE + name for name in ("annotation", "forms", "event-listeners", "scripts")),
+        *(_PRESENTATION + name for name in ("date-time-decl", "footer-decl", "header-decl")),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """What a style, or a paragraph with its style, says about the outline and lists. `name` is that of the style."""
+
+    name: str = ""
+    outline: int | None = None
+    list_id: str = ""
+    list_level: int = 0
+
+
+@dataclass(slots=True)
+class _Word:
+    """Reads one document. `notes` are the ids of the footnotes and endnotes in the order of their marks."""
+
+    package: Package
+    part: str
+    styles: _Styles
+    lists: dict[str, dict[int, bool]]
+    relations: dict[str, tuple[str, str]]
+    notes: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def blocks(self, parent: Any, builder: Builder) -> None:
+        """Write the paragraphs and tables in an element."""
+        for element in parent:
+            tag = element.tag
+            if tag == f"{W}p":
+                self._paragraph(element, builder)
+            elif tag == f"{W}tbl":
+                builder.table(self._rows(element), self.blocks)
+            elif tag not in _SKIPPED:
+                self.blocks(element, builder)
+
+    def _paragraph(self, element: Any, builder: Builder) -> None:
+        properties = element.find(f"{W}pPr")
+        style = _Style()
+        if properties is not None:
+            style = _styled(properties, self.styles[_value(properties, "pStyle")])
+        name, level = style.name, style.list_level
+        if style.outline is not None and style.outline < _BODY_TEXT:
+            block = builder.block(f"h{min(style.outline + 1, 6)}")
+        elif name.lower() == "title":
+            block = builder.block("h1")
+        elif formats := self.lists.get(style.list_id):
+            deeper = _DEEPER.fullmatch(name)
+            depth = max(level, int(deeper[1]) - 1 if deeper else 0)
+            block = builder.item(depth, is_ordered=formats.get(level, False), list_id=style.list_id)
+        elif _CODE.match(name):
+            block = builder.block("pre")
+        else:
+            block = builder.block("blockquote" if "quote" in name.lower() else "p")
+        later: list[Any] = []
+        builder.texts(block, self._runs(element, later))
+        for box in later:
+            if isinstance(box, tuple):
+                kind, part = box
+                write_embedded(self.package, kind, part, builder)
+            else:
+                self.blocks(box, builder)
+
+    def _runs(self, parent: Any, later: list[Any], marks: tuple[str, ...] = ()) -> Iterator[Text]:
+        """The texts of a paragraph with their marks; text boxes, and charts as their kind and part, go to `later`."""
+        for element in parent:
+            tag = element.tag
+            if tag == f"{W}r":
+                yield from self._run(element, later, marks)
+            elif tag == f"{W}hyperlink":
+                kind, address = self.relations.get(element.get(f"{_R}id", ""), ("", ""))
+                yield from self._runs(element, later, (*marks, f"a {address}") if kind == "hyperlink" else marks)
+            elif tag in (f"{_M}oMath", f"{_M}oMathPara"):
+                yield "".join(element.itertext(f"{_M}t")), (*marks, "code")
+            elif tag not in _SKIPPED:
+                yield from self._runs(element, later, marks)
+
+    def _run(self, run: Any, later: list[Any], marks: tuple[str, ...]) -> Iterator[Text]:
+        properties = run.find(f"{W}rPr")
+        if properties is not None:
+            size = _value(properties, "sz")
+            if _is_on(properties.find(f"{W}vanish")) or (size and _number(size, _SMALL + 1) <= _SMALL):
+                return
+            code = _CODE_WORDS.search(self.styles[_value(properties, "rStyle")].name)
+            on = (mark for name, mark in _MARKS.items() if _is_on(properties.find(W + name)))
+            marks = (*marks, *(("code",) if code else ()), *on)
+        for element in run:
+            tag = element.tag
+            if tag == f"{W}t":
+                yield element.text or "", marks
+            elif tag in (f"{W}br", f"{W}cr"):
+                yield "\n", marks
+            elif tag == f"{W}tab":
+                yield "\t", marks
+            elif tag == f"{W}noBreakHyphen":
+                yield "-", marks
+            elif tag in (f"{W}footnoteReference", f"{W}endnoteReference"):
+                key = ("footnotes" if "footnote" in tag else "endnotes", element.get(f"{W}id", ""))
+                yield f"[^{self.notes.setdefault(key, len(self.notes) + 1)}]", ()
+            elif tag in (f"{W}drawing", f"{W}pict", f"{W}object", f"{_MC}AlternateContent"):
+                later += _within(element, f"{W}txbxContent")
+                later += embedded(element, self.relations)
+                yield picture(element, self.relations), ()
+
+    def _rows(self, table: Any) -> Iterator[list[Cell]]:
+        """The cells of each row: the element, the columns that it spans, and "above" if it continues the one above."""
+        for row in _within(table, f"{W}tr"):
+            properties = row.find(f"{W}trPr")
+            before = _value(properties, "gridBefore") if properties is not None else ""
+            cells: list[Cell] = [(None, _number(before, 1), "")] if before not in ("", "0") else []
+            for cell in _within(row, f"{W}tc"):
+                properties = cell.find(f"{W}tcPr")
+                span, merge = 1, None
+                if properties is not None:
+                    span = _number(_value(properties, "gridSpan"), 1)
+                    merge = properties.find(f"{W}vMerge")
+                continues = merge is not None and merge.get(_VAL, "continue") == "continue"
+                cells.append((cell, span, "above" if continues else ""))
+            yield cells
+
+    def noted(self) -> Iterator[Any]:
+        """The elements of the footnotes and endnotes that the text refers to."""
+        roots: dict[str, dict[str, Any]] = {}
+        for kind, name in list(self.notes):
+            if kind not in roots:
+                root = self.package.xml(self.package.related(self.part, kind))
+                roots[kind] = {} if root is None else {one.get(f"{W}id", ""): one for one in root}
+            yield roots[kind].get(name, ())
+
+
+def docx(package: Package) -> Extracted:
+    """A Word document; text that Word does not show is left out, and so are headers and footers."""
+    part = package.related("", "officeDocument") or "word/document.xml"
+    root = package.xml(part)
+    body = root.find(f"{W}body") if root is not None else None
+    if body is None:
+        return Extracted(package.title(), "", None)
+    relations = package.relations(part)
+    lists = _lists(package.xml(package.related(part, "numbering")))
+    styles = _Styles(package.xml(package.related(part, "styles")))
+    reader = _Word(package, part, styles, lists, relations)
+    builder = Builder()
+    reader.blocks(body, builder)
+    return Extracted(package.title() or builder.first_heading(), _with_notes(reader, builder, reader.noted()), None)
+
+
+def _with_notes(reader: _Word | _OpenDocument, builder: Builder, notes: Iterable[Any]) -> str:
+    """The Markdown of a text and its notes, which may refer to further ones."""
+    parts = [markdown_of(builder)]
+    for number, note in enumerate(notes, 1):
+        inner = Builder()
+        reader.blocks(note, inner)
+        parts.append(note_of(number, inner))
+    return "\n\n".join(parts).strip()
+
+
+class _Styles(dict[str, _Style]):
+    """The styles by id, read when they are asked for: most documents define hundreds and use ten."""
+
+    def __init__(self, root: Any) -> None:
+        super().__init__()
+        elements = root.iterchildren(f"{W}style") if root is not None else ()
+        self._elements = {one.get(f"{W}styleId", ""): one for one in elements}
+
+    def __missing__(self, name: str) -> _Style:
+        chain: dict[str, Any] = {}
+        # A loop, since a document chooses how long the chain is; it may also lead back to itself.
+        while name in self._elements and name not in self and name not in chain:
+            chain[name] = self._elements[name]
+            name = _value(chain[name], "basedOn")
+        style = self.get(name, _Style())
+        for one, element in reversed(chain.items()):
+            style = replace(style, name=_value(element, "name"))
+            if heading := _HEADING.fullmatch(style.name):
+                style = replace(style, outline=int(heading[1]) - 1)
+            properties = element.find(f"{W}pPr")
+            self[one] = style = style if properties is None else _styled(properties, style)
+        return style
+
+
+def _styled(properties: Any, style: _Style) -> _Style:
+    """`style` with what the properties of a paragraph change."""
+    if outline := _value(properties, "outlineLvl"):
+        style = replace(style, outline=_number(outline, _BODY_TEXT))
+    numbering = properties.find(f"{W}numPr")
+    if numbering is not None:
+        list_id, level = _value(numbering, "numId"), _number(_value(numbering, "ilvl"), 0)
+        style = replace(style, list_id=list_id or style.list_id, list_level=level)
+    return style
+
+
+def _lists(root: Any) -> dict[str, dict[int, bool]]:
+    """For each list, which of its levels are numbered."""
+    abstract, lists = {}, {}
+    for one in () if root is None else root:
+        if one.tag == f"{W}abstractNum":
+            levels = one.iterchildren(f"{W}lvl")
+            abstract[one.get(f"{W}abstractNumId", "")] = {
+                _number(level.get(f"{W}ilvl", ""), 0): _value(level, "numFmt") not in _UNORDERED for level in levels
+            }
+        elif one.tag == f"{W}num":
+            lists[one.get(f"{W}numId", "")] = abstract.get(_value(one, "abstractNumId"), {})
+    return lists
+
+
+def _within(parent: Any, tag: str) -> Iterator[Any]:
+    """The children with this tag, also those in content controls and tracked changes."""
+    for element in parent:
+        if element.tag == tag:
+            yield element
+        elif element.tag not in _SKIPPED:
+            yield from _within(element, tag)
+
+
+def _is_on(element: Any) -> bool:
+    return element is not None and element.get(_VAL, "1") not in ("0", "false", "off", "none")
+
+
+def _value(parent: Any, name: str) -> str:
+    element = parent.find(W + name)
+    return "" if element is None else str(element.get(_VAL, ""))
+
+
+def _number(text: str, otherwise: int, most: int = 99_999) -> int:
+    return min(int(text), most) if text.isascii() and text.isdecimal() and len(text) < 9 else otherwise
+
+
+MOST_SLIDES = 2_000
+HIDDEN = "Hidden slides were left out: {}."
+
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_TITLES = ("title", "ctrTitle")
+_REPEATED = ("dt", "ftr", "hdr", "sldNum", "sldImg")
+"""Placeholders that every slide or page of notes repeats."""
+_DEEPEST = 50
+
+Place = tuple[float, float]
+
+
+def pptx(package: Package) -> Extracted:
+    """A presentation without its hidden slides and the headers and footers of its slides."""
+    part = package.related("", "officeDocument") or "ppt/presentation.xml"
+    root = package.xml(part)
+    relations = package.relations(part)
+    named = [one.get(f"{_R}id", "") for one in root.iter(f"{_P}sldId")] if root is not None else []
+    builder, hidden = Builder(), 0
+    for number, name in enumerate(dict.fromkeys(named[:MOST_SLIDES]), 1):
+        slide = relations.get(name, ("", ""))[1]
+        root = package.xml(slide)
+        tree = root.find(f"{_P}cSld/{_P}spTree") if root is not None else None
+        if root is not None and root.get("show") in ("0", "false"):
+            hidden += 1
+        elif tree is not None:
+            _write_slide(package, slide, tree, number, builder)
+    warnings = (HIDDEN.format(hidden),) if hidden else ()
+    title = package.title()
+    if title.casefold() in ("", "powerpoint presentation"):
+        title = builder.first_heading()
+    return Extracted(title, markdown_of(builder), None, warnings)
+
+
+def _write_slide(package: Package, part: str, tree: Any, number: int, builder: Builder) -> None:
+    shapes = list(_shapes(tree))
+    title = next((one for one in shapes if _placeholder(one) in _TITLES), None)
+    words = "" if title is None else " ".join(_words(title).split())
+    builder.text(builder.block("h2"), words or f"Slide {number}")
+    rest = [one for one in shapes if one is not title and _placeholder(one) not in _REPEATED]
+    places: list[Place] = []  # from top to bottom; a shape whose place is unknown stays behind the one before it
+    for one in rest:
+        places.append(_place(one) or (places[-1] if places else (0, 0)))
+    for at in sorted(range(len(rest)), key=lambda at: (places[at], at)):
+        _write_shape(package, rest[at], package.relations(part), builder)
+    notes = package.xml(package.related(part, "notesSlide"))
+    found = () if notes is None else notes.iter(f"{_P}sp")
+    bodies = [one.find(f"{_P}txBody") for one in found if _placeholder(one) not in _REPEATED]
+    written = [one for one in bodies if one is not None and _words(one).strip()]
+    if written:
+        builder.text(builder.block("h3"), "Notes")
+    for body in written:
+        _paragraphs(body, builder, is_list=False)
+
+
+def _write_shape(package: Package, shape: Any, relations: dict[str, tuple[str, str]], builder: Builder) -> None:
+    table = next(shape.iter(f"{A}tbl"), None)
+    if table is not None:
+        builder.table(_rows_of_slide(table), lambda cell, inner: _paragraphs(cell, inner, is_list=False))
+        return
+    found = list(embedded(shape, relations))
+    for kind, part in found:
+        write_embedded(package, kind, part, builder)
+    if shape.tag in (f"{_P}pic", f"{_P}graphicFrame") and not found and (name := picture(shape, relations)):
+        builder.text(builder.block("p"), name)
+    body = shape.find(f"{_P}txBody")
+    if body is not None:
+        is_list = len(body.findall(f"{A}p")) > 1 and _placeholder(shape) in ("body", "obj")
+        _paragraphs(body, builder, is_list=is_list)
+
+
+def _shapes(tree: Any, depth: int = 0) -> Iterator[Any]:
+    """The shapes with content, in groups and alternatives too."""
+    for one in tree:
+        if one.tag in (f"{_P}sp", f"{_P}pic", f"{_P}graphicFrame"):
+            yield one
+        elif one.tag in (f"{_P}grpSp", f"{_MC}AlternateContent", f"{_MC}Choice") and depth < _DEEPEST:
+            yield from _shapes(one, depth + 1)
+
+
+def _placeholder(shape: Any) -> str:
+    """The type of a placeholder; "" for other shapes."""
+    found = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
+    return "" if found is None else found.get("type", "obj")
+
+
+def _place(shape: Any) -> Place | None:
+    offset = next(shape.iter(f"{A}off", f"{_P}off"), None)
+    try:
+        return None if offset is None else (int(offset.get("y", "")), int(offset.get("x", "")))
+    except ValueError:
+        return None
+
+
+def _words(element: Any) -> str:
+    return " ".join("".join(one.itertext(f"{A}t")) for one in element.iter(f"{A}p"))
+
+
+def _rows_of_slide(table: Any) -> Iterator[list[Cell]]:
+    for row in table.iterchildren(f"{A}tr"):
+        cells: list[Cell] = []
+        for cell in row.iterchildren(f"{A}tc"):
+            if cell.get("hMerge") in ("1", "true"):
+                continue
+            above = "above" if cell.get("vMerge") in ("1", "true") else ""
+            cells.append((cell, _number(cell.get("gridSpan", ""), 1), above))
+        yield cells
+
+
+def _paragraphs(body: Any, builder: Builder, *, is_list: bool) -> None:
+    """Write paragraphs. `is_list` makes list items of those that do not say that they have no bullet."""
+    for element in body.iter(f"{A}p"):
+        properties = element.find(f"{A}pPr")
+        level, numbered, plain = "0", False, not is_list
+        if properties is not None:
+            level = properties.get("lvl", "0")
+            numbered = properties.find(f"{A}buAutoNum") is not None
+            has_bullet = numbered or properties.find(f"{A}buChar") is not None
+            plain = not has_bullet and (plain or properties.find(f"{A}buNone") is not None)
+        runs = list(_runs(element))
+        if not any(text.strip() for text, _ in runs):
+            continue
+        block = builder.block("p") if plain else builder.item(_number(level, 0), is_ordered=numbered)
+        builder.texts(block, runs)
+
+
+def _runs(paragraph: Any) -> Iterator[Text]:
+    for one in paragraph:
+        if one.tag == f"{A}br":
+            yield "\n", ()
+        elif one.tag in (f"{A}r", f"{A}fld"):
+            properties = one.find(f"{A}rPr")
+            marks: tuple[str, ...] = ()
+            if properties is not None:
+                on = ("1", "true")
+                marks = tuple(mark for name, mark in (("b", "strong"), ("i", "em")) if properties.get(name) in on)
+            yield one.findtext(f"{A}t", ""), marks
+        else:
+            yield "".join(one.itertext(f"{A}t")), ()
+
+
+MOST_REPEATED = 1_000
+"""The most columns and rows that a repeated cell or row stands for: programs repeat empty ones up to the last row."""
+LONG_CELL = 100
+"""So many characters of a cell count as a further one, as does each element in it."""
+MOST_SPACES = 100
+_MOST_PARENTS = 10
+
+_REPEATED_IN_PAGES = ("header", "footer", "date-time", "page-number")
+_LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{1,9})?)([a-z]{2})")
+_CODE_STYLES = ("preformatted_20_text", "source_20_text", "code")
+
+
+@dataclass(slots=True)
+class _Look:
+    """What an automatic or named style says: its marks, its parent, and whether its text is hidden."""
+
+    marks: tuple[str, ...] = ()
+    parent: str = ""
+    is_hidden: bool = False
+
+
+@dataclass(slots=True)
+class _OpenDocument:
+    """Reads one document. `numbered` says which levels of a style of lists have numbers; `notes` are the bodies of its
+    footnotes and endnotes; `room` is how many repeated cells it may still have.
+    """
+
+    styles: dict[str, _Look]
+    numbered: dict[str, list[bool]]
+    notes: list[Any] = field(default_factory=list)
+    room: int = MOST_FILLED
+
+    def blocks(self, parent: Any, builder: Builder) -> None:
+        """Write the headings, paragraphs, lists, tables and frames in an element."""
+        for element in parent:
+            tag = element.tag
+            if tag == f"{_TEXT}h":
+                level = _number(element.get(f"{_TEXT}outline-level", ""), 1, most=6)
+                self._paragraph(element, builder.block(f"h{level or 1}"), builder)
+            elif tag == f"{_TEXT}p":
+                self._paragraph(element, self._block_of(element, builder), builder)
+            elif tag == f"{_TEXT}list":
+                self._list(element, 0, "", builder)
+            elif tag == f"{_TABLE}table":
+                builder.table(self._rows(element), self.blocks)
+            elif tag == f"{_DRAW}frame":
+                self._frame(element, builder)
+            elif tag not in _SKIPPED:
+                self.blocks(element, builder)
+
+    def _block_of(self, element: Any, builder: Builder) -> Any:
+        """The block for a paragraph, by its style and those that this is based on."""
+        name = element.get(f"{_TEXT}style-name", "")
+        for _ in range(_MOST_PARENTS):
+            lower = name.lower()
+            if lower == "title":
+                return builder.block("h1")
+            if lower.startswith(_CODE_STYLES):
+                return builder.block("pre")
+            if lower.startswith("quot"):
+                return builder.block("blockquote")
+            name = self.styles.get(name, _Look()).parent
+        return builder.block("p")
+
+    def _list(self, element: Any, level: int, name: str, builder: Builder) -> None:
+        name = element.get(f"{_TEXT}style-name", name)
+        levels = self.numbered.get(name, [])
+        is_ordered = level < len(levels) and levels[level]
+        for item in element:
+            first = True
+            for child in item:
+                if child.tag == f"{_TEXT}list":
+                    self._list(child, level + 1, name, builder)
+                elif child.tag == f"{_TEXT}h" and item.tag != f"{_TEXT}list-header":
+                    self.blocks([child], builder)  # a numbered heading
+                elif child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+                    block = builder.item(level, is_ordered=is_ordered, list_id=name) if first else builder.more()
+                    self._paragraph(child, block, builder)
+                    first = False
+
+    def _paragraph(self, element: Any, block: Any, builder: Builder) -> None:
+        frames: list[Any] = []
+        builder.texts(block, self._inline(element, (), frames))
+        for frame in frames:
+            self._frame(frame, builder)
+
+    def _inline(self, element: Any, marks: tuple[str, ...], frames: list[Any]) -> Iterator[Text]:
+        """The texts of a paragraph with their marks; its frames go to `frames`."""
+        if element.text:
+            yield " ".join(element.text.split("\n")), marks
+        for child in element:
+            tag = child.tag
+            if tag == f"{_TEXT}span":
+                style = self.styles.get(child.get(f"{_TEXT}style-name", ""), _Look())
+                if not style.is_hidden:
+                    yield from self._inline(child, (*marks, *style.marks), frames)
+            elif tag == f"{_TEXT}a":
+                yield from self._inline(child, (*marks, f"a {child.get(_XLINK, '')}"), frames)
+            elif tag == f"{_TEXT}s":
+                yield " " * _number(child.get(f"{_TEXT}c", ""), 1, MOST_SPACES), marks
+            elif tag == f"{_TEXT}tab":
+                yield "\t", marks
+            elif tag == f"{_TEXT}line-break":
+                yield "\n", marks
+            elif tag == f"{_TEXT}note":
+                self.notes.append(child.iterchildren(f"{_TEXT}note-body"))
+                yield f"[^{len(self.notes)}]", ()
+            elif tag.startswith(_DRAW):
+                frames.append(child)
+            elif tag not in _SKIPPED:
+                yield from self._inline(child, marks, frames)
+            if child.tail:
+                yield " ".join(child.tail.split("\n")), marks
+
+    def _frame(self, frame: Any, builder: Builder) -> None:
+        """A picture by its name; a text box, a shape or a table by its text."""
+        image = frame.find(f"{_DRAW}image")
+        words = frame.findtext(f"{_SVG}desc") or frame.findtext(f"{_SVG}title") or ""
+        is_preview = frame.find(f"{_DRAW}object") is not None or frame.find(f"{_TABLE}table") is not None
+        if image is not None and (words or not is_preview):
+            name = image.get(_XLINK, "").rpartition("/")[2]
+            builder.text(builder.block("p"), figure(words, name))
+        self.blocks([one for one in frame if one is not image], builder)
+
+    def _rows(self, table: Any) -> Iterator[list[Cell]]:
+        """The cells of each row; a cell that spans several rows is named again in those below."""
+        below: dict[int, tuple[int, int]] = {}
+        for row in _within(table, f"{_TABLE}table-row"):
+            cells: list[Cell] = []
+            column = 0
+            for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+                for _ in range(self._repeats(cell)):
+                    if column in below:
+                        left, across = below.pop(column)
+                        cells.append((None, across, "above"))
+                        if left > 1:
+                            below[column] = (left - 1, across)
+                    elif cell.tag == f"{_TABLE}table-cell":
+                        across = _count(cell, "columns-spanned", MOST_REPEATED)
+                        if (down := _count(cell, "rows-spanned", MOST_REPEATED)) > 1:
+                            below[column] = (down - 1, across)
+                        cells.append((cell, across, ""))
+                    column += 1
+            if any(cell is not None for cell, _, _ in cells):
+                yield cells
+
+    def _repeats(self, cell: Any) -> int:
+        """How often a cell is written; only once where there is no more room."""
+        repeats = _count(cell, "columns-repeated", MOST_REPEATED)
+        if repeats == 1 or self.room <= 0:
+            return 1
+        size = sum(1 for _ in cell.iter()) + sum(map(len, cell.itertext())) // LONG_CELL
+        repeats = min(repeats, 1 + self.room // size)
+        self.room -= (repeats - 1) * size
+        return repeats
+
+
+def odt(package: Package, body: bytes) -> Extracted:
+    """A text document without its headers, footers, comments and deleted text."""
+    reader, content = _opened(package, "text")
+    builder = Builder()
+    reader.blocks(content, builder)
+    # A note may add to the list.
+    return Extracted(package.title() or builder.first_heading(), _with_notes(reader, builder, reader.notes), None)
+
+
+def odp(package: Package, body: bytes) -> Extracted:
+    """A presentation: each slide under its title, with its notes."""
+    reader, content = _opened(package, "presentation")
+    builder = Builder()
+    for number, page in enumerate((one for one in content if one.tag == f"{_DRAW}page"), 1):
+        frames = [one for one in page if one.get(f"{_PRESENTATION}class") not in _REPEATED_IN_PAGES]
+        title = next((one for one in frames if one.get(f"{_PRESENTATION}class") == "title"), None)
+        words = "" if title is None else " ".join(" ".join(title.itertext()).split())
+        builder.text(builder.block("h2"), words or f"Slide {number}")
+        notes = page.find(f"{_PRESENTATION}notes")
+        rest = [one for one in frames if one is not title and one is not notes]
+        # From top to bottom, if all places are known and in one unit.
+        places = [[_LENGTH.fullmatch(one.get(f"{_SVG}{axis}", "")) for axis in ("y", "x")] for one in rest]
+        keys = [(float(y[1]), float(x[1])) for y, x in places if y and x and y[2] == x[2]]
+        order = sorted(range(len(rest)), key=keys.__getitem__) if len(keys) == len(rest) else range(len(rest))
+        reader.blocks([rest[at] for at in order], builder)
+        if notes is not None and "".join("".join(one.itertext()) for one in notes.iter(f"{_TEXT}p")).strip():
+            builder.text(builder.block("h3"), "Notes")
+            reader.blocks(
+                [one for one in notes.iter(f"{_DRAW}frame") if one.get(f"{_PRESENTATION}class") == "notes"], builder
+            )
+    return Extracted(package.title() or builder.first_heading(), markdown_of(builder), None)
+
+
+def ods(package: Package, body: bytes) -> Extracted:
+    """A spreadsheet. Needs the extra `documents`, which knows the values but not which cells are merged.
+
+    Raises:
+        SearchFetchError: a sheet is too large.
+    """
+    content = package.read("content.xml")
+    once = without_repeats(content)
+    if once is not None:
+        content, body = once, package.copy({"content.xml": once})
+        package = Package(body)
+    root = package.xml("content.xml") if b"-spanned=" in content else None
+    sheets = root.iter(f"{_TABLE}table") if root is not None else ()
+    found = workbook(body, merged={sheet.get(f"{_TABLE}name", ""): list(_merged(sheet)) for sheet in sheets})
+    return found if once is None else replace(found, warnings=(ONCE, *found.warnings))
+
+
+def _merged(sheet: Any) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """The first and last place of each merged cell."""
+    at = 0
+    for row in sheet.iter(f"{_TABLE}table-row"):
+        column = 0
+        for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+            across = _count(cell, "columns-spanned", MOST_REPEATED)
+            down = _count(cell, "rows-spanned", MOST_REPEATED)
+            if across * down > 1:
+                yield (at, column), (at + down - 1, column + across - 1)
+            column += _count(cell, "columns-repeated", 1 << 20)
+        at += _count(row, "rows-repeated", 1 << 20)
+
+
+OPEN_DOCUMENTS = {"text": odt, "presentation": odp, "spreadsheet": ods}
+
+
+def _opened(package: Package, kind: str) -> tuple[_OpenDocument, Any]:
+    content = package.xml("content.xml")
+    body = content.find(f"{_OFFICE}body/{_OFFICE}{kind}") if content is not None else None
+    roots = [root for root in (content, package.xml("styles.xml")) if root is not None]
+    numbered = {
+        one.get(f"{_STYLE}name", ""): [
+            level.tag == f"{_TEXT}list-level-style-number" and bool(level.get(f"{_STYLE}num-format"))
+            for level in islice(one, 10)
+        ]
+        for root in roots
+        for one in root.iter(f"{_TEXT}list-style")
+    }
+    return _OpenDocument(_looks(roots), numbered), () if body is None else body
+
+
+def _looks(roots: list[Any]) -> dict[str, _Look]:
+    styles: dict[str, _Look] = {}
+    for one in (one for root in roots for one in root.iter(f"{_STYLE}style")):
+        name, said = one.get(f"{_STYLE}name", ""), one.find(f"{_STYLE}text-properties")
+        marks: tuple[str, ...] = ()
+        if name.lower().startswith(_CODE_STYLES):
+            marks = ("code",)
+        elif said is not None:
+            bold = said.get(f"{_FO}font-weight") == "bold"
+            italic = said.get(f"{_FO}font-style") == "italic"
+            struck = said.get(f"{_STYLE}text-line-through-style", "none") != "none"
+            marks = tuple(mark for is_on, mark in ((bold, "strong"), (italic, "em"), (struck, "del")) if is_on)
+        hidden = said is not None and said.get(f"{_TEXT}display") == "none"
+        styles.setdefault(name, _Look(marks, one.get(f"{_STYLE}parent-style-name", ""), hidden))
+    return styles
+
+
+def _count(element: Any, name: str, most: int) -> int:
+    return _number(element.get(f"{_TABLE}number-{name}", ""), 1, most) or 1

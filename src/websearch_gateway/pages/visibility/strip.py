@@ -1,0 +1,379 @@
+"""Removes invisible content from a parsed page, before anything else reads the page.
+
+It considers the page at load, with its markup and its own style sheets: `docs/extraction.md` lists what it removes and
+what it keeps on purpose. `Styles` tells what is declared for an element. One pass in document order, no recursion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, islice
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from websearch_gateway.base import UNSEEN_LEFT_OUT, reads_like_orders
+from websearch_gateway.pages.visibility.css import style_sheets, unfold_shadows
+from websearch_gateway.pages.visibility.looks import VARIABLE, Style, TextStyle, is_entering
+from websearch_gateway.pages.visibility.selectors import PLAIN, UNSEEN_CLASSES, Declared, Node, Styles
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+
+MAX_ALT_CHARS = 120
+MAX_REVEALED = 5
+MAX_BRACKET_CHARS = 3
+MAX_JUDGED_CHARS = 100_000
+MAX_STEPS = 20_000
+
+NEVER_TEXT = frozenset({"head", "script", "style", "link", "meta"})
+# Fallback content for browsers without the feature, and labels for machines.
+_UNSEEN_TAGS = frozenset(
+    {
+        *("template", "mphantom", "annotation", "annotation-xml", "desc", "metadata", "datalist"),
+        *("object", "video", "audio", "canvas", "iframe", "noembed", "noframes"),
+        "marquee",  # scrolls, often outside the visible area
+    }
+)
+# What is declared for an element is not enough to decide about one with such a tag or attribute.
+_TELLING_TAGS = frozenset({"details", "dialog", "rp", "svg", "noscript", "title"}) | _UNSEEN_TAGS
+_TELLING = frozenset({"hidden", "popover", "bgcolor", "color", "alt"})
+# Bootstrap's class for what is not shown; others show it from a width of the screen on.
+CLOSED_CLASS = ".d-none"
+_SHOWN_ON_SCREEN = re.compile(r"(?<![\w-])d-(?:sm|md|lg|xl)-(?!none)[a-z]")
+_BLACK = (0.0, 0.0, 0.0, 1.0)
+_WHITE = (1.0, 1.0, 1.0, 1.0)
+
+
+def strip_invisible(tree: HtmlElement) -> list[str]:
+    """Empty every invisible part of `tree` in place, and describe it in at most three short notes.
+
+    If more text is hidden than visible, scripts will probably reveal it: then the hidden element is kept, with a note.
+    `noscript` is also kept if it has more text than all the rest.
+    """
+    unfold_shadows(tree)
+    knows_colors = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
+    styles = Styles(style_sheets(tree), tree, TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle())
+    notes = []
+    suspects, spared = _suspects(styles), set[object]()
+    survey = _Survey(tree, suspects, styles, spared)
+    for _ in range(MAX_REVEALED):
+        largest, size = max(survey.hidden_chars.items(), key=itemgetter(1), default=(None, 0))
+        if not size or size <= survey.visible_chars:
+            break
+        spared.add(largest)
+        survey = _Survey(tree, suspects, styles, spared)
+    if spared:
+        notes.append("Most of the page is hidden until its scripts run; its hidden text was read too.")
+    without_scripts = sum(map(text_chars, survey.noscripts))
+    if without_scripts and without_scripts > survey.visible_chars:
+        for element in survey.noscripts:
+            element.tag = "div"
+    else:
+        survey.hidden += survey.noscripts
+    if removed := _erase(survey):
+        places = "1 place" if len(removed) == 1 else f"{len(removed)} places"
+        orders = reads_like_orders(" ".join(removed)[:MAX_JUDGED_CHARS])
+        kind = ", some of it reads like orders to a model" if orders else ""
+        notes.append(f"{UNSEEN_LEFT_OUT} ({places}{kind}).")
+    if styles.exhausted:
+        notes.append("The page has too many style rules to check them all for hidden text.")
+    return notes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _State:
+    """What an element passes on to its children: whether text in its style is invisible (`blind`), whether it is in
+    hidden content that the page itself reveals (`opened`), and in a folded element that was already `judged`."""
+
+    text_style: TextStyle
+    variables: Style = field(default_factory=dict)
+    blind: bool = False
+    opened: bool = False
+    judged: bool = False
+
+
+_Place = tuple[Node | None, _State]
+
+
+class _Survey:
+    """What is hidden in a tree. `blind` holds elements whose `text`, `tail` or `alt` is invisible; hidden elements in
+    `spared` count as visible. Only suspects are looked at, and on their account the elements around them."""
+
+    def __init__(self, tree: HtmlElement, suspects: list[HtmlElement], styles: Styles, spared: Set[object]) -> None:
+        self.hidden: list[HtmlElement] = []
+        self.noscripts: list[HtmlElement] = []
+        self.blind: list[tuple[HtmlElement, str]] = []
+        self._tree = tree
+        self._styles = styles
+        self._spared = spared
+        self._steps: dict[tuple[_State, Declared], _State] = {}
+        self._places: dict[HtmlElement | None, _Place | None] = {tree.getparent(): (None, _State(styles.outer))}
+        self._outermost: list[HtmlElement] = []
+        for element in suspects:
+            self._place(element)
+        self._note_blind()
+
+    @cached_property
+    def _controlled(self) -> Set[str]:
+        """The ids of the elements that buttons and tabs of the page control."""
+        values = chain.from_iterable(self._tree.xpath(path, smart_strings=False) for path in _CONTROLS)
+        return {name.lstrip("#") for value in values for name in value.split()}
+
+    @cached_property
+    def hidden_chars(self) -> dict[HtmlElement, int]:
+        """The number of characters in each hidden element."""
+        return {one: text_chars(one) for one in self.hidden}
+
+    @cached_property
+    def visible_chars(self) -> int:
+        """The number of visible characters in the tree."""
+        unseen = sum((*self.hidden_chars.values(), *map(text_chars, (*self.noscripts, *self._tree.iter("head")))))
+        blind = (getattr(element, part) for element, part in self.blind if part != "alt")
+        return text_chars(self._tree) - unseen - sum(map(_chars, blind))
+
+    def _place(self, element: HtmlElement) -> _Place | None:
+        """The node of an element and what it passes on; None if it is hidden or inside something hidden."""
+        line = []
+        while element not in self._places:
+            line.append(element)
+            element = element.getparent()
+        place = self._places[element]
+        for element in reversed(line):
+            place = self._places[element] = place and self._below(element, *place)
+        return place
+
+    def _note_blind(self) -> None:
+        """Note the texts and descriptions in the elements that make them invisible."""
+        seen: set[HtmlElement] = set()
+        for outermost in self._outermost:
+            for element in outermost.iter() if outermost not in seen else ():
+                seen.add(element)
+                if element is not outermost and self._is_blind(element.getparent()) and (element.tail or "").strip():
+                    self.blind.append((element, "tail"))
+                if isinstance(element.tag, str) and self._is_blind(element):
+                    if (element.text or "").strip():
+                        self.blind.append((element, "text"))
+                    if element.get("alt"):
+                        self.blind.append((element, "alt"))
+
+    def _is_blind(self, element: HtmlElement) -> bool:
+        place = self._place(element)
+        return place is not None and place[1].blind
+
+    def _below(self, element: HtmlElement, parent: Node | None, outer: _State) -> _Place | None:
+        if not isinstance(element.tag, str) or element.tag in NEVER_TEXT:
+            return None
+        node = self._styles.node(element, parent)
+        declared = self._styles.declared(node)
+        is_special = (
+            node.name.tag in _TELLING_TAGS
+            or (bool(node.attributes) and not _TELLING.isdisjoint(node.attributes))
+            or not self._styles.unseen.isdisjoint(node.name.keys)
+        )
+        state = None
+        if not is_special:
+            state = outer if declared is PLAIN else self._steps.get((outer, declared))
+        state = state or self._surveyed(node, declared, outer, is_special=is_special)
+        if state is None:
+            return None
+        if state.blind and not outer.blind:
+            self._outermost.append(element)
+        return node, state
+
+    def _surveyed(self, node: Node, declared: Declared, outer: _State, *, is_special: bool) -> _State | None:
+        """What the element of a node passes on; None if it is hidden."""
+        element, known, variables = node.element, declared, outer.variables
+        if node.name.tag == "noscript":
+            self.noscripts.append(element)
+            return None
+        legacy = {"background": "bgcolor"} | ({"color": "color"} if element.tag == "font" else {})
+        if hints := {name: element.get(key).lower() for name, key in legacy.items() if key in node.attributes}:
+            declared = Declared({**hints, **declared.style})
+        if declared.needs_variables:
+            style, variables = resolved(declared.style, variables)
+            declared = Declared(style)
+        shut = not outer.opened and (declared.is_closed or self._is_shut(node))
+        opened = outer.opened or (shut and opens(node, declared.style, self._controlled, bool(self._spared)))
+        is_folded = (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
+        folded = is_folded and not outer.judged  # browsers open it on a click, or when a user searches for its words
+        unseen = (shut and not opened) or self._is_unseen(node, declared) or (folded and _reads_like_orders(element))
+        if unseen and not (element in self._spared or is_a_label(element, declared.style)):
+            self.hidden.append(element)
+            return None
+        text_style = outer.text_style.within(declared.style)
+        judged = outer.judged or folded
+        same = (text_style, opened, judged) == (outer.text_style, outer.opened, outer.judged)
+        state = outer
+        if not same or variables is not outer.variables:
+            state = _State(text_style, variables, text_style.is_invisible, opened, judged)
+        if "alt" in node.attributes and not state.blind and _has_told_too_much(element):
+            self.blind.append((element, "alt"))
+        if not (is_special or shut or unseen) and len(self._steps) < MAX_STEPS:
+            self._steps[outer, known] = state
+        return state
+
+    def _is_shut(self, node: Node) -> bool:
+        element = node.element
+        unshown = CLOSED_CLASS in self._styles.unseen & node.name.keys
+        return (
+            element.get("hidden", "until-found") != "until-found"
+            or element.get("popover") is not None
+            or (unshown and not _SHOWN_ON_SCREEN.search(element.get("class", "")))
+            or (node.name.tag == "dialog" and element.get("open") is None)
+        )
+
+    def _is_unseen(self, node: Node, declared: Declared) -> bool:
+        element, tag = node.element, node.name.tag
+        unseen = self._styles.unseen & node.name.keys - {CLOSED_CLASS}
+        return (
+            tag in _UNSEEN_TAGS
+            or (tag == "title" and node.parent is not None)  # of an SVG; the page's own title is in its head
+            or (tag == "rp" and not is_short(element, MAX_BRACKET_CHARS))
+            or (tag == "svg" and "0" in (element.get("width"), element.get("height")))
+            or (bool(unseen) and not declared.style.keys() >= {"clip", "position"})
+            or declared.is_buried
+        )
+
+
+def _suspects(styles: Styles) -> list[HtmlElement]:
+    """The elements that may hide something, in document order."""
+    contents = styles.contents
+    found = {*styles.suspects(), *filter(_has_told_too_much, contents.with_attribute["alt"])}
+    found.update(*(contents.with_tag[tag] for tag in _TELLING_TAGS))
+    found.update(contents.with_attribute["hidden"], contents.with_attribute["popover"])
+    return [element for element in contents.elements if element in found]
+
+
+def _has_told_too_much(element: HtmlElement) -> bool:
+    alt = element.get("alt")
+    return len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt) is not None
+
+
+def _erase(survey: _Survey) -> list[str]:
+    """Empty the found elements in place, and return the removed texts."""
+    removed = []
+    for element in survey.hidden:
+        removed.append(" ".join(" ".join(pieces(element)).split()))
+        element.clear(keep_tail=True)
+    for element, part in survey.blind:
+        if part == "alt":
+            removed.append(element.get("alt"))
+            element.set("alt", "")
+        else:
+            removed.append(getattr(element, part))
+            setattr(element, part, None)
+    return [text for text in removed if text]
+
+
+MAX_CONTROL_PARTS = 12
+MAX_LABEL_CHARS = 60
+MAX_SHORT_PARTS = 50
+
+_CONTROLS = ("//@aria-controls", "//@popovertarget", "//@data-target", "//@data-bs-target", "//a[@role='tab']/@href")
+_NAMES = re.compile(
+    r"accordion|collaps|expand|tab-?(?:pane|panel|content|body)|tabbed|faq|toggle|(?:read|show|see)-?more|carousel|slide"
+    r"|gallery|lightbox",
+    re.IGNORECASE,
+)
+# Where React puts streamed content until its script moves it into place.
+_STREAMED = re.compile(r"S:[0-9a-f]+")
+
+
+def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) -> bool:
+    """Whether the page itself reveals the hidden element `node`, and its text does not read like orders to a model.
+
+    Args:
+        awaits_scripts: the page hides most of itself until its scripts run.
+    """
+    element = node.element
+    identity, before = element.get("id", ""), element.getprevious()
+    follows_a_control = (
+        before is not None
+        and isinstance(before.tag, str)
+        and any(
+            part.tag == "button"
+            or part.get("aria-expanded")
+            or part.get("role") in ("button", "tab")
+            or part.get("cursor") == "pointer"
+            or part.get("onclick")
+            for part in islice(before.iter("*"), MAX_CONTROL_PARTS)
+        )
+    )
+    return (
+        identity in controlled
+        or element.get("role") == "tabpanel"
+        or "-" in node.name.tag  # a custom element that waits for its script
+        or is_entering(style)
+        or (awaits_scripts and style.get("visibility") == "hidden")
+        or _STREAMED.fullmatch(identity) is not None
+        or _NAMES.search(element.get("class", "") + " " + identity) is not None
+        or follows_a_control
+    ) and not _reads_like_orders(element)
+
+
+def is_a_label(element: HtmlElement, style: Style) -> bool:
+    """Whether a hidden element is a short label for something visible, as `alt` is for a picture: of a link or button
+    that shows an icon instead, or for screen readers after a part that is hidden from them."""
+    if element.tag in ("a", "button"):
+        stands_in = "text-indent" in style
+    else:
+        before = element.getprevious()
+        for_screen_readers = not UNSEEN_CLASSES.isdisjoint(element.get("class", "").split())
+        stands_in = for_screen_readers and before is not None and before.get("aria-hidden") == "true"
+    return stands_in and is_short(element, MAX_LABEL_CHARS) and not _reads_like_orders(element)
+
+
+def text_chars(element: HtmlElement) -> int:
+    """The number of characters in an element, without blanks and scripts."""
+    from lxml import etree
+
+    scripts = sum(_chars(part.text) for part in element.iter(*NEVER_TEXT) if part.text)
+    return _chars(etree.tostring(element, method="text", encoding="unicode", with_tail=False)) - scripts
+
+
+def _chars(text: str) -> int:
+    return len(text) - sum(map(text.count, " \n\t\r\xa0"))
+
+
+def _reads_like_orders(element: HtmlElement) -> bool:
+    return reads_like_orders(" ".join(pieces(element))) is not None
+
+
+def is_short(element: HtmlElement, most: int) -> bool:
+    """Whether an element has at most `most` characters. One with more than MAX_SHORT_PARTS parts is never short."""
+    if next(islice(element.iter(), MAX_SHORT_PARTS, None), None) is not None:
+        return False
+    return sum(len(piece.strip()) for piece in pieces(element)) <= most
+
+
+def pieces(element: HtmlElement) -> Iterator[str]:
+    """The pieces of text in an element, in order, without scripts."""
+    for part in element.iter():
+        if isinstance(part.tag, str) and part.text and part.tag not in NEVER_TEXT:
+            yield part.text
+        if part.tail and part is not element:
+            yield part.tail
+
+
+MAX_ROUNDS = 6
+MAX_VALUE_CHARS = 300
+
+
+def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
+    """The style with its variables substituted, and all variables that its children inherit."""
+    own = {name: value for name, value in style.items() if name.startswith("--")}
+    known = {**inherited, **own} if own else inherited
+
+    def filled(value: str) -> str:
+        for _ in range(MAX_ROUNDS if "var(" in value else 0):
+            before = value
+            value = VARIABLE.sub(lambda var: known.get(var[1], var[2] if var[2] is not None else var[0]).strip(), value)
+            if value == before or len(value) > MAX_VALUE_CHARS:
+                return value[:MAX_VALUE_CHARS]
+        return value
+
+    return {name: value if name in own else filled(value) for name, value in style.items()}, known

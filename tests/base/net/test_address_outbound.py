@@ -1,0 +1,332 @@
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpcore2
+import pytest
+
+from tests.base.net.conftest import RawServer, Serve, issue, page
+from tests.patience import PATIENCE
+from websearch_gateway.app.gateway import open_gateway
+from websearch_gateway.base.net.address import (
+    AddressPolicy,
+    MeteredBackend,
+    Outbound,
+    SystemResolver,
+    http_proxy,
+    pinned_addresses,
+)
+from websearch_gateway.base.net.client import billed, create_client, send
+from websearch_gateway.base.net.fetch import Fetcher
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchFetchError,
+    SearchNotConfiguredError,
+    SearchProviderError,
+    SearchTimeoutError,
+)
+from websearch_gateway.models import Bill, ContentRequest, Deadline, HttpRequest, WebSearchRequest
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings.loading import Settings
+
+LOGIN = "user:pass%20word"
+RUN_PROXY = """
+import sys, proxy
+with proxy.Proxy(sys.argv[1:]) as running:
+    print(running.flags.port, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def proxy() -> Iterator[str]:
+    """The URL of a proxy process that requires a login."""
+    options = ["--hostname", "127.0.0.1", "--port", "0", "--num-workers", "1", "--num-acceptors", "1"]
+    options += [
+        "--basic-auth",
+        "user:pass word",
+        "--plugins",
+        "tests.base.net.proxy_names.Names",
+        "--log-level",
+        "CRITICAL",
+    ]
+    command = [sys.executable, "-c", RUN_PROXY, *options]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        yield f"http://{LOGIN}@127.0.0.1:{int(process.stdout.readline())}"
+        process.stdin.close()
+
+
+async def unknown(host: str) -> Sequence[str]:
+    raise OSError
+
+
+def away(server: RawServer, scheme: str = "http") -> tuple[AddressPolicy, str]:
+    """A policy that allows a server under a name that only the proxy can resolve, and the address of that name."""
+    pair = f"site.example:{server.port}"
+    return AddressPolicy([pair]), f"{scheme}://{pair}/"
+
+
+async def test_a_page_is_fetched_through_the_proxy(serve: Serve, proxy: str) -> None:
+    server = await serve(page(b"hello"))
+    guard, url = away(server)
+    async with Fetcher(guard, resolve=unknown, outbound=Outbound(proxy)) as fetcher:
+        assert (await fetcher.fetch(url, Deadline.after(60))).body == b"hello"
+    assert b"pass" not in server.requests[0]
+
+
+async def test_a_page_over_tls_is_fetched_through_a_tunnel_if_its_authority_is_trusted(
+    serve: Serve, proxy: str, tmp_path: Path
+) -> None:
+    bundle, context = issue(tmp_path, "site.example")
+    server = await serve(page(b"sealed"), context)
+    guard, url = away(server, "https")
+    trusting = Outbound(proxy, ca_bundle=bundle)
+    async with Fetcher(guard, resolve=unknown, outbound=trusting) as fetcher:
+        assert (await fetcher.fetch(url, Deadline.after(60))).body == b"sealed"
+    async with Fetcher(guard, resolve=unknown, outbound=Outbound(proxy)) as fetcher:
+        with pytest.raises(SearchFetchError, match="no valid certificate"):
+            await fetcher.fetch(url, Deadline.after(60))
+
+
+async def test_an_upstream_is_reached_through_the_proxy_if_its_authority_is_trusted(
+    serve: Serve, proxy: str, tmp_path: Path
+) -> None:
+    bundle, context = issue(tmp_path, "api.example")
+    server = await serve(page(b"{}"), context)
+    request = HttpRequest("GET", f"https://api.example:{server.port}/")
+    async with create_client(outbound=Outbound(proxy, ca_bundle=bundle)) as client:
+        assert (await send(client, request, Deadline.after(60), "api")).body == b"{}"
+
+
+async def test_the_request_that_opens_a_tunnel_is_not_billed(serve: Serve, proxy: str, tmp_path: Path) -> None:
+    bundle, context = issue(tmp_path, "api.example")
+    server, bill = await serve(page(b"{}"), context), Bill()
+    request = HttpRequest("GET", f"https://api.example:{server.port}/")
+    async with create_client(outbound=Outbound(proxy, ca_bundle=bundle)) as client:
+        with billed(bill, 0.5):
+            await send(client, request, Deadline.after(60), "api")
+    assert bill.usd == 0.5
+
+
+async def test_a_name_that_resolves_here_to_a_private_address_is_not_sent_to_the_proxy(
+    serve: Serve, proxy: str
+) -> None:
+    async def private(host: str) -> Sequence[str]:
+        return ["10.0.0.1"]
+
+    async with Fetcher(AddressPolicy(), resolve=private, outbound=Outbound(proxy)) as fetcher:
+        with pytest.raises(ForbiddenUrlError, match="not public"):
+            await fetcher.fetch("http://site.example/", Deadline.after(60))
+        with pytest.raises(ForbiddenUrlError, match="not a public address"):
+            await fetcher.fetch("http://169.254.169.254/", Deadline.after(60))
+
+
+async def test_the_error_of_a_wrong_login_does_not_contain_the_login(serve: Serve, proxy: str) -> None:
+    server = await serve(page(b"hello"))
+    outbound = Outbound(proxy.replace("pass%20word", "hunter2"))
+    request = HttpRequest("GET", f"https://api.example:{server.port}/")
+    guard, url = away(server, "https")
+    async with create_client(outbound=outbound) as client:
+        with pytest.raises(SearchProviderError, match="The proxy refuses to connect") as api:
+            await send(client, request, Deadline.after(60), "api")
+    async with Fetcher(guard, resolve=unknown, outbound=outbound) as fetcher:
+        with pytest.raises(SearchFetchError, match="The proxy refuses to connect") as fetched:
+            await fetcher.fetch(url, Deadline.after(60))
+    assert "hunter2" not in f"{api.value} {fetched.value} {outbound!r}"
+    assert server.requests == []
+
+
+def test_connections_to_loopback_and_to_exempt_names_are_direct() -> None:
+    fixed = Outbound("http://proxy.example:3128")
+    assert fixed.proxy_for("https", "site.example", 443) == "http://proxy.example:3128"
+    assert [fixed.proxy_for("http", host, 80) for host in ("127.0.0.1", "::1", "localhost")] == [None] * 3
+    environment = {"http": "http://a:1", "all": "http://b:2", "no": "exempt.example,.lan"}
+    told = Outbound(environment=environment)
+    assert told.proxy_for("http", "site.example", 80) == "http://a:1"
+    assert told.proxy_for("https", "site.example", 443) == "http://b:2"
+    assert told.proxy_for("https", "www.exempt.example", 443) is None
+    assert replace(fixed, environment=environment).proxy_for("http", "host.lan", 80) is None
+
+
+@pytest.mark.parametrize("url", ["socks5://proxy.example", "http://", "http://[", "http://proxy.example:x"])
+def test_an_address_that_is_not_an_http_proxy_is_refused(url: str) -> None:
+    with pytest.raises(SearchNotConfiguredError, match="The proxy must be an address"):
+        http_proxy(url)
+
+
+@pytest.mark.parametrize("name", ["none.pem", "empty.pem", "x" * 5_000, "a\0b", "\ud800", "\x1b[31m"])
+def test_a_bundle_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty.pem").write_text("no certificate")
+    with pytest.raises(SearchNotConfiguredError, match="CA_BUNDLE") as refused:
+        create_client(outbound=Outbound(ca_bundle=tmp_path / name))
+    assert refused.value.message.isprintable()
+    assert len(refused.value.message) < 200
+
+
+@pytest.mark.parametrize("trust_env", [False, True])
+async def test_a_whole_search_goes_through_the_proxy(
+    sandbox: Sandbox, proxy: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, trust_env: bool
+) -> None:
+    away = sandbox.url.replace("127.0.0.1", "sandbox.example")
+    monkeypatch.setenv("HTTP_PROXY", proxy if trust_env else "http://unused.example:1")
+    settings = Settings(
+        outbound_proxy=None if trust_env else proxy,
+        trust_env=trust_env,
+        searxng_base_url=f"{away}/searxng",
+        search_providers=("searxng",),
+        fetch_allow_private_hosts=(away.removeprefix("http://"),),
+        search_deadline_seconds=60.0,
+        data_dir=tmp_path,
+        state_url="memory://",
+    )
+    async with open_gateway(settings) as gateway:
+        found = await gateway.web_search(WebSearchRequest("descale an espresso machine", 1, read_pages=False))
+        page = await gateway.reading.content(ContentRequest(found.results[0].link))
+    assert found.results[0].link.startswith(away)
+    assert "vinegar" in page.page_content
+
+
+PUBLIC_V4, OTHER_PUBLIC_V4, PUBLIC_V6 = "93.184.215.14", "1.1.1.1", "2606:4700::1111"
+
+
+class Names:
+    """A resolver whose answers are scripted; the last one repeats."""
+
+    def __init__(self, *answers: Sequence[str]) -> None:
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        self.asked.append(host)
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+def pinned(names: Names) -> MeteredBackend:
+    return MeteredBackend(partial(pinned_addresses, AddressPolicy(), names))
+
+
+@pytest.fixture
+def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses to which a socket would have been opened: a test cannot reach public ones."""
+    seen: list[str] = []
+
+    async def connect(self: object, host: str, *args: object) -> httpcore2.AsyncNetworkStream:
+        seen.append(host)
+        raise httpcore2.ConnectError("unreachable")
+
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
+    return seen
+
+
+async def test_a_name_that_resolves_differently_later_never_reaches_the_second_address(dialled: list[str]) -> None:
+    names = Names([PUBLIC_V4], ["127.0.0.1"])
+    backend = pinned(names)
+    with pytest.raises(httpcore2.ConnectError):
+        await backend.connect_tcp("rebind.example.com", 80)
+    assert (names.asked, dialled) == (["rebind.example.com"], [PUBLIC_V4])
+    with pytest.raises(ForbiddenUrlError):
+        await backend.connect_tcp("rebind.example.com", 80)
+    assert dialled == [PUBLIC_V4]
+
+
+@pytest.mark.parametrize("local", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fe80::1%lo"])
+async def test_one_forbidden_address_among_many_makes_the_name_forbidden(dialled: list[str], local: str) -> None:
+    backend = pinned(Names([PUBLIC_V4, local]))
+    with pytest.raises(ForbiddenUrlError):
+        await backend.connect_tcp("mixed.example.com", 443)
+    assert dialled == []
+
+
+async def test_addresses_are_tried_in_turn_ipv4_first(dialled: list[str]) -> None:
+    backend = pinned(Names([PUBLIC_V6, PUBLIC_V4, OTHER_PUBLIC_V4]))
+    with pytest.raises(httpcore2.ConnectError):
+        await backend.connect_tcp("example.com", 443)
+    assert dialled == [PUBLIC_V4, OTHER_PUBLIC_V4, PUBLIC_V6]
+
+
+@pytest.mark.parametrize(("host", "port"), [("localhost", 80), ("127.0.0.1", 80), ("example.com", 25)])
+async def test_the_backend_checks_hosts_and_ports_itself(dialled: list[str], host: str, port: int) -> None:
+    names = Names([PUBLIC_V4])
+    with pytest.raises(ForbiddenUrlError):
+        await pinned(names).connect_tcp(host, port)
+    assert (names.asked, dialled) == ([], [])
+
+
+async def test_the_next_address_is_tried_when_the_first_does_not_answer(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = httpcore2.AnyIOBackend.connect_tcp
+
+    async def connect(self: httpcore2.AnyIOBackend, host: str, *args: Any) -> httpcore2.AsyncNetworkStream:
+        if host == PUBLIC_V4:
+            raise httpcore2.ConnectTimeout
+        return await real(self, host, *args)
+
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
+    server = await serve(page(b"hello"))
+    policy = AddressPolicy([f"two.example.com:{server.port}"])
+    async with Fetcher(policy, resolve=Names([PUBLIC_V4, "127.0.0.1"])) as fetcher:
+        fetched = await fetcher.fetch(f"http://two.example.com:{server.port}/", Deadline.after(60))
+    assert fetched.body == b"hello"
+    assert f"host: two.example.com:{server.port}".encode() in server.requests[0]
+
+
+async def test_a_name_without_an_address_is_a_fetch_error() -> None:
+    async def nowhere(host: str) -> Sequence[str]:
+        raise OSError("no such host")
+
+    async with Fetcher(AddressPolicy(), resolve=nowhere) as fetcher:
+        with pytest.raises(SearchFetchError, match=r"example\.com cannot be found"):
+            await fetcher.fetch("http://example.com/", Deadline.after(60))
+
+
+async def test_a_hanging_lookup_ends_at_the_deadline_and_delays_no_other_lookup(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    release = threading.Event()
+
+    def hang(*_: object, **__: object) -> list[object]:
+        release.wait(PATIENCE)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    async with Fetcher(AddressPolicy()) as fetcher:
+        fetch = asyncio.create_task(fetcher.fetch("http://slow.example.com/", Deadline.after(0.05)))
+        await asyncio.to_thread(int)  # the threads that everybody shares are free
+        with pytest.raises(SearchTimeoutError):
+            await fetch
+    release.set()
+
+
+async def test_the_system_resolver_finds_loopback() -> None:
+    resolver = SystemResolver()
+    assert await resolver("127.0.0.1") == ("127.0.0.1",)
+    resolver.close()
+
+
+@pytest.mark.parametrize(("asked", "served"), [("secure.example.com", True), ("other.example.com", False)])
+async def test_tls_verifies_the_name_and_not_the_dialled_address(
+    serve: Serve, tmp_path: Path, asked: str, served: bool
+) -> None:
+    authority, context = issue(tmp_path, "secure.example.com")
+    trusting, names = Outbound(ca_bundle=authority), Names(["127.0.0.1"])
+    server = await serve(page(b"sealed"), context)
+    url = f"https://{asked}:{server.port}/"
+    async with Fetcher(AddressPolicy([f"{asked}:{server.port}"]), resolve=names, outbound=trusting) as fetcher:
+        if served:
+            assert (await fetcher.fetch(url, Deadline.after(60))).body == b"sealed"
+        else:
+            with pytest.raises(SearchFetchError, match="no valid certificate"):
+                await fetcher.fetch(url, Deadline.after(60))
+            assert server.requests == []

@@ -1,0 +1,65 @@
+"""Calls as a worker process runs them; its main loop is tested through the pool."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from websearch_gateway.base.workers.worker import LENGTH_BYTES, call, prepare, request_frames
+from websearch_gateway.errors import SearchFetchError, SearchValidationError, Unavailable
+from websearch_gateway.models import Hit
+
+
+def frames(parts: list[bytes]) -> list[bytes]:
+    """The payloads of a request, whose lengths must be right."""
+    lengths, payloads = parts[::2], parts[1::2]
+    assert lengths == [len(payload).to_bytes(LENGTH_BYTES, "big") for payload in payloads]
+    return payloads
+
+
+def test_large_arguments_follow_the_call_without_a_copy() -> None:
+    body = bytes(1_000)
+    head, sent, empty = frames(request_frames(max, [body, "text", b""]))
+    assert sent is body
+    assert empty == b""
+    assert pickle.loads(head) == (max, [None, "text", None], [0, 2])
+
+
+def raising(error: BaseException) -> None:
+    raise error
+
+
+def test_a_result_is_plain() -> None:
+    assert call(divmod, (7, 2)) == {"result": [3, 1]}
+    (result,) = call(lambda: (Hit("https://t.example/", "Tides", "The sea.", "test"),), ())["result"]
+    assert (result["title"], result["snippet"]) == ("Tides", "The sea.")
+
+
+@pytest.mark.parametrize(
+    ("error", "reply"),
+    [
+        (ValueError("may quote the page"), {"fault": "ValueError"}),
+        (RecursionError(), {"fault": "RecursionError"}),
+        (SearchValidationError("No such thing."), {"fault": "No such thing."}),
+    ],
+)
+def test_a_fault_is_reported_by_its_type_or_in_our_words(error: Exception, reply: dict[str, str]) -> None:
+    assert call(raising, (error,)) == reply
+
+
+def test_an_error_of_ours_keeps_its_message_and_details() -> None:
+    error: Unavailable = SearchFetchError("Closed.", retry_after=3.0, details={"status": 503})
+    told = {"kind": "SearchFetchError", "message": "Closed.", "retry_after": 3.0, "details": {"status": 503}}
+    assert call(raising, (error,)) == {"error": told}
+
+
+def test_a_process_without_memory_is_not_used_again() -> None:
+    with pytest.raises(MemoryError):
+        call(raising, (MemoryError(),))
+
+
+def test_a_warm_up_makes_each_call_in_order() -> None:
+    done: list[int] = []
+    prepare([lambda: done.append(1), lambda: done.append(2)])
+    assert done == [1, 2]

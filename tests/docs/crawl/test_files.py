@@ -1,0 +1,132 @@
+"""An archive from a stranger is unpacked within limits."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from websearch_gateway.base.workers.pool import Workers
+from websearch_gateway.base.workers.worker import Limits
+from websearch_gateway.docs.crawl import listing
+from websearch_gateway.docs.crawl.listing import MAX_PAGE_BYTES, unpack
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.models import Deadline
+
+
+def zipped(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def tarred(path: Path, files: dict[str, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return path
+
+
+@pytest.mark.parametrize("make", [zipped, tarred])
+def test_a_document_that_inflates_ends_after_the_size_of_a_page(make: object, tmp_path: Path) -> None:
+    archive = (zipped if make is zipped else tarred)(tmp_path / "a.zip", {"a.html": bytes(4 * MAX_PAGE_BYTES)})
+    archive = archive.rename(tmp_path / ("a.zip" if make is zipped else "a.tar.gz"))
+    unpack(archive, tmp_path / "out")
+    assert (tmp_path / "out" / "a.html").stat().st_size == MAX_PAGE_BYTES + 1
+
+
+def test_all_documents_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = zipped(tmp_path / "a.zip", {f"{number}.html": bytes(1_000) for number in range(20)})
+    unpack(archive, tmp_path / "whole")
+    monkeypatch.setattr(listing, "MAX_UNPACKED_BYTES", 5_000)
+    with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+        unpack(archive, tmp_path / "large")
+    monkeypatch.undo()
+    monkeypatch.setattr(listing, "MAX_FILES", 5)
+    with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+        unpack(archive, tmp_path / "many")
+
+
+def test_skipped_members_count_towards_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skipping a file in a compressed stream unpacks it."""
+    monkeypatch.setattr(listing, "MAX_UNPACKED_BYTES", 50_000)
+    archive = tarred(tmp_path / "a.tar.gz", {"a.html": b"<p>a", "film.mp4": bytes(1_000_000), "b.html": b"<p>b"})
+    with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+        unpack(archive, tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar.bz2", "a.tar.xz"])
+def test_a_damaged_archive_is_refused(name: str, tmp_path: Path) -> None:
+    whole = tarred(tmp_path / "whole.tar.gz", {"a.html": bytes(range(256)) * 200}).read_bytes()
+    for number, body in enumerate(
+        (b"no archive", whole[:200], whole[:60] + b"\xff" * 60 + whole[120:], gzip.compress(b""))
+    ):
+        archive = tmp_path / f"{number}{name}"
+        archive.write_bytes(body)
+        with pytest.raises(SearchFetchError, match="cannot be unpacked"):
+            unpack(archive, tmp_path / "out")
+
+
+def test_nothing_is_written_outside(tmp_path: Path) -> None:
+    unpack(
+        zipped(tmp_path / "a.zip", {"../up.html": b"x", "/tmp/../../root.html": b"x", "in.html": b"x"}),
+        tmp_path / "out",
+    )
+    assert [path.name for path in tmp_path.rglob("*.html")] == ["in.html"]
+
+
+def headed(path: Path, kind: bytes, size: int) -> Path:
+    """A tar whose extended header has this type and size, before a document."""
+    header, document = tarfile.TarInfo("x"), tarfile.TarInfo("a.html")
+    header.type, header.size, document.size = kind, size, 1
+    text = f"{size} comment=".encode().ljust(size - 1, b"x") + b"\n"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(header.tobuf(tarfile.GNU_FORMAT) + text + bytes(-size % 512))
+        file.write(document.tobuf(tarfile.GNU_FORMAT) + b"x" + bytes(511) + bytes(1024))
+    return path
+
+
+async def test_an_extended_header_ends_with_the_memory_of_its_worker(tmp_path: Path) -> None:
+    kind = tarfile.GNUTYPE_LONGLINK
+    unpack(headed(tmp_path / "a.tar.gz", kind, 1_000_000), tmp_path / "out")
+    assert len(list((tmp_path / "out").iterdir())) == 1
+    archive = headed(tmp_path / "b.tar.gz", kind, 300_000_000)
+    async with Workers(count=1, limits=Limits(megabytes=256, seconds=60.0, cpu_seconds=30.0)) as workers:
+        with pytest.raises(SearchFetchError):
+            await workers.run(unpack, archive, tmp_path / "large", deadline=Deadline.after(60.0))
+
+
+@pytest.mark.parametrize("make", [zipped, tarred])
+def test_members_that_are_not_documents_count_too(
+    make: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = (zipped if make is zipped else tarred)(tmp_path / "a", {f"{number}.bin": b"" for number in range(20)})
+    archive = archive.rename(tmp_path / ("a.zip" if make is zipped else "a.tar.gz"))
+    unpack(archive, tmp_path / "out")
+    monkeypatch.setattr(listing, "MAX_FILES", 19)
+    with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+        unpack(archive, tmp_path / "out")
+
+
+def test_a_document_below_endless_folders_is_left_out(tmp_path: Path) -> None:
+    unpack(tarred(tmp_path / "a.tar.gz", {"a/" * 200 + "x.html": b"x", "a/b/y.html": b"y"}), tmp_path / "out")
+    assert [path.name for path in tmp_path.rglob("*.html")] == ["y.html"]
+    assert len(list((tmp_path / "out").rglob("*"))) == 3
+
+
+@pytest.mark.parametrize("make", [zipped, tarred])
+@pytest.mark.parametrize("name", ["x" * 300 + ".html", "a.html/below.html", "b/c.html/objects.inv"])
+def test_a_name_that_no_file_can_have_here_is_left_out(
+    make: Callable[[Path, dict[str, bytes]], Path], name: str, tmp_path: Path
+) -> None:
+    documents = {"a.html": b"a", "b/c.html": b"c", name: b"x", "d.html": b"d"}
+    unpack(make(tmp_path / f"archive{'.zip' if make is zipped else '.tar.gz'}", documents), tmp_path / "out")
+    assert {"a.html", "c.html", "d.html"} <= {path.name for path in tmp_path.rglob("*.html")}

@@ -1,0 +1,129 @@
+"""Adding sites to the index: folders with addresses of the web."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.docs.crawl.small_site import EMBEDDER, FAST, html, library
+from websearch_gateway.base.net.client import create_client
+from websearch_gateway.base.workers.pool import Workers
+from websearch_gateway.docs.library import read_docs, search_docs
+from websearch_gateway.docs.store.docs import SqlDocs
+from websearch_gateway.docs.transfer import export_site, import_site
+from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.evidence.embedders.remote import HttpReranker
+from websearch_gateway.models import Call, Caller
+from websearch_gateway.ports import NOT_RERANKED
+from websearch_gateway.sandbox import Sandbox
+
+HOME = "https://docs.example.org/heron/"
+
+
+async def test_a_base_url_holds_over_searches_refreshes_and_exports_on_every_store(
+    docs: SqlDocs, tmp_path: Path, workers: Workers
+) -> None:
+    book = tmp_path / "book"
+    book.mkdir()
+    (book / "tides.html").write_text(html("Tides", "The heron.forecast tells the tides."))
+    (book / "index.html").write_text(html("Heron", links=("tides.html",)))
+    async with library(docs, 1, workers) as opened:
+        for _ in range(2):
+            added = await opened.add(str(book), "heron", "2", FAST, base_url=HOME)
+            await opened.runner.crawl(added.id)
+        (version,) = await opened.find(HOME)
+        assert (version.status, version.page_count, version.generation) == ("completed", 2, 1)
+        found = await search_docs(opened, EMBEDDER, "forecast tides")
+        assert found.results[0].url.startswith(f"{HOME}tides.html")
+        page = await docs.find_page(f"{HOME}tides.html", [version.id])
+        assert page is not None
+        assert (await docs.page_chunks(page))[0].path == "tides.html"
+        assert (await read_docs(opened, url=f"{HOME}tides.html#top")).section_id == found.results[0].section_id
+        await export_site(opened, version, EMBEDDER.name, tmp_path / "heron.gz")
+        await opened.store.delete_version(version.id)
+        imported = await import_site(opened, EMBEDDER.name, tmp_path / "heron.gz")
+        assert (imported.home, imported.page_count) == (HOME, 2)
+        again = await search_docs(opened, EMBEDDER, "forecast tides")
+        assert [hit.section_id for hit in again.results] == [hit.section_id for hit in found.results]
+
+
+async def test_a_site_is_found_by_its_name_id_and_address_and_by_nothing_else(docs: SqlDocs, workers: Workers) -> None:
+    async with library(docs, 1, workers) as opened:
+        await docs.add_version("heron", "1", HOME, FAST)
+        gull = await docs.add_version("gull", "1", "imported:///gull/1/", FAST)
+        for place, name in (
+            (gull.url, "gull"),
+            (str(gull.id), "gull"),
+            (f"{HOME}index.html", "heron"),
+            (HOME, "heron"),
+        ):
+            assert [version.name for version in await opened.find(place)] == [name]
+        for place in ("", "imported:///", "no address"):
+            with pytest.raises(SearchValidationError):
+                await opened.find(place)
+
+
+async def test_a_refusing_reranker_leaves_the_order_and_a_warning(
+    docs: SqlDocs, tmp_path: Path, workers: Workers, sandbox: Sandbox
+) -> None:
+    for name in ("tides", "storms"):
+        (tmp_path / f"{name}.html").write_text(html(name, f"The heron.forecast tells the {name} of the sea."))
+    client = create_client()
+    reranker = HttpReranker(f"{sandbox.url}/reranker/v2", client, key="wrong")
+    async with library(docs, 1, workers) as opened:
+        added = await opened.add(str(tmp_path), "heron", "2", FAST)
+        await opened.runner.crawl(added.id)
+        own = await search_docs(opened, EMBEDDER, "storms of the sea")
+        found = await search_docs(opened, EMBEDDER, "storms of the sea", reranker=reranker)
+    await client.aclose()
+    assert len(own.results) == 2
+    assert found.results == own.results
+    assert found.warnings == (f"{NOT_RERANKED}The reranker answered with HTTP 401; check RERANKER_API_KEY.",)
+
+
+async def test_the_neural_order_is_for_questions_whose_words_are_known(
+    docs: SqlDocs, tmp_path: Path, workers: Workers, sandbox: Sandbox
+) -> None:
+    for name in ("tides", "storms"):
+        (tmp_path / f"{name}.html").write_text(html(name, f"The heron.forecast tells the {name} of the sea."))
+    client = create_client()
+    refusing = HttpReranker(f"{sandbox.url}/reranker/v2", client, key="wrong")
+    async with library(docs, 1, workers) as opened:
+        added = await opened.add(str(tmp_path), "heron", "2", FAST)
+        await opened.runner.crawl(added.id)
+        asked = {
+            query: (await search_docs(opened, EMBEDDER, query, neural=refusing)).warnings
+            for query in ("storms of the sea", "heron.forecast", "stroms of the sea")
+        }
+    await client.aclose()
+    assert asked["storms of the sea"] == (
+        f"{NOT_RERANKED}The reranker answered with HTTP 401; check RERANKER_API_KEY.",
+    )
+    assert asked["heron.forecast"] == ()
+    assert asked["stroms of the sea"] == ("No page has 'stroms': searched for 'storms'.",)
+
+
+async def test_a_search_pays_for_its_vector_and_finds_by_words_without_it(
+    docs: SqlDocs, tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paid by the caller, and in half of the time that is left: the words need the other half."""
+    (tmp_path / "tides.html").write_text(html("tides", "The heron.forecast tells the tides of the sea."))
+    asked: list[Call | None] = []
+
+    async def hang(_: Sequence[str], __: str, call: Call | None = None) -> None:
+        asked.append(call)
+        await asyncio.Event().wait()
+
+    call = Call(time.monotonic() + 1.0, caller=Caller("anna"))
+    async with library(docs, 1, workers) as opened:
+        added = await opened.add(str(tmp_path), "heron", "2", FAST)
+        await opened.runner.crawl(added.id)
+        monkeypatch.setattr(type(EMBEDDER), "embed", staticmethod(hang))
+        found = await search_docs(opened, EMBEDDER, "tides of the sea", call=call)
+    assert asked == [call]
+    assert len(found.results) == 1
+    assert found.warnings == ("Searched by words alone: the embedder did not answer in time.",)

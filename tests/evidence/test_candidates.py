@@ -1,0 +1,37 @@
+"""The places where long Thai text may be cut."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.answers.extractive import find_evidence
+from websearch_gateway.evidence.embedders.local import encode
+from websearch_gateway.evidence.ranking import LONGEST, SHORTEST, Document, clauses
+
+CLAUSE = "ผู้ดูแลประภาคารอาศัยอยู่บนเกาะนี้มาเป็นเวลาหลายปี"
+
+
+def cut(text: str) -> list[str]:
+    return [text[start:end] for start, end in clauses(text, [(0, len(text))])]
+
+
+def test_thai_without_full_stops_is_cut_at_spaces() -> None:
+    pieces = cut(" ".join([CLAUSE] * 20))
+    assert len(pieces) > 1
+    assert all(SHORTEST <= len(piece) <= LONGEST for piece in pieces)
+
+
+def test_a_short_thai_sentence_and_long_ones_of_other_languages_stay_whole() -> None:
+    assert cut(f"{CLAUSE} {CLAUSE}") == [f"{CLAUSE} {CLAUSE}"]
+    assert len(cut("the keeper lived on the rock " * 40)) == 1
+
+
+@given(st.lists(st.sampled_from((CLAUSE, "ก" * SHORTEST, "a", "1901", " ")), max_size=30).map(" ".join))
+def test_only_blanks_are_lost(text: str) -> None:
+    assert "".join(cut(text)).replace(" ", "") == text.replace(" ", "")
+
+
+def test_an_answer_in_a_thai_paragraph_of_a_thousand_characters_is_quoted() -> None:
+    story = " ".join([CLAUSE] * 12)
+    page = f"{story} ประภาคารสเกอร์รีสร้างขึ้นในปี 1901 โดยบริษัทของมารี {story}"
+    found = find_evidence("ประภาคารสเกอร์รีสร้างขึ้นในปีใด", [Document("", page)], 800, encode)
+    assert any("1901" in one.text for one in found.sentences)

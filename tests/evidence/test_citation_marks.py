@@ -1,0 +1,147 @@
+"""Every citation is visible: as a mark or a link in the answer, as marks for models, as links for apps."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.evidence.citations import Cited, by_page, linked, numbered, repair, with_marks
+from websearch_gateway.models import Span
+
+TOWER = "https://tower.example/height"
+RIVER = "https://river.example/length_(km)"
+LINK = f"([tower.example]({TOWER}))"
+
+
+def cited(text: str, piece: str, number: int = 1, url: str = TOWER) -> Cited:
+    start = text.index(piece)
+    return Cited(start, start + len(piece), number, url)
+
+
+def test_a_claim_without_a_mark_gets_the_number_of_its_page_behind_it() -> None:
+    text = "It is 330 m high. The river is long, and deep."
+    high, river = cited(text, "It is 330 m high."), cited(text, "The river is long", 2, RIVER)
+    written, places = with_marks(text, [high, river])
+    assert written == "It is 330 m high. [1] The river is long [2], and deep."
+    assert [written[place.start : place.end] for place in places] == ["It is 330 m high.", "The river is long"]
+
+
+def test_a_claim_of_several_pages_has_all_their_marks() -> None:
+    text = "It is 330 m high."
+    both = [cited(text, text), cited(text, text, 2, RIVER), cited(text, "330 m high.", 2, RIVER)]
+    assert with_marks(text, both)[0] == "It is 330 m high. [1][2]"
+
+
+@pytest.mark.parametrize(
+    ("text", "piece"),
+    [
+        (f"It is 330 m high. {LINK} Yes.", LINK),
+        (f"It is 330 m high. {LINK} Yes.", f"It is 330 m high. {LINK}"),
+        (f"It is 330 m high. {LINK} Yes.", "It is 330 m high."),
+        (f"It is 330 m high, says {TOWER}.", TOWER),
+        (f"The [official page]({TOWER}) says 330 m.", "official page"),
+    ],
+)
+def test_a_link_that_the_engine_wrote_stays_as_it_is(text: str, piece: str) -> None:
+    assert with_marks(text, [cited(text, piece)]) == (text, [cited(text, piece)])
+
+
+def test_marks_are_numbered_as_the_list_and_those_of_pages_outside_the_list_go() -> None:
+    text = "High. [4] Long. [2][7] Cold. [9]"
+    places = [cited(text, "[4]"), cited(text, "[2]", 2, RIVER)]
+    dropped = [cited(text, "[7]", 1, "https://a.example"), cited(text, "[9]", 2, "https://b.example")]
+    written, moved = with_marks(text, places, dropped)
+    assert written == "High. [1] Long. [2] Cold."
+    assert [written[place.start : place.end] for place in moved] == ["[1]", "[2]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "piece", "marked"),
+    [
+        ("Run `pip install x` now.", "Run `pip install", "Run `pip install x` [1] now."),
+        (f"See [the page]({RIVER}) now.", "See [the", f"See [the page]({RIVER}) [1] now."),
+        (
+            "Run:\n\n```\npip install x\n```\n\nDone.",
+            "pip install x",
+            "Run:\n\n```\npip install x\n```\n\n[1]\n\nDone.",
+        ),
+    ],
+)
+def test_a_mark_never_stands_inside_a_link_or_code(text: str, piece: str, marked: str) -> None:
+    assert with_marks(text, [cited(text, piece)])[0] == marked
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"It is 330 m high. {LINK} It sways.", "It is 330 m high. [1] It sways."),
+        (f"It is 330 m high, says {TOWER}.", "It is 330 m high, says [1]."),
+        (f"[tower.example]({TOWER}): 330 m", "[1]: 330 m"),
+        (f"The [official page]({TOWER}) says 330 m.", "The official page [1] says 330 m."),
+        ("It is 330 m high. [1]", "It is 330 m high. [1]"),
+    ],
+)
+def test_models_get_marks_in_place_of_links_and_no_word_is_lost(text: str, shown: str) -> None:
+    links = [
+        piece
+        for piece in (LINK, f"[tower.example]({TOWER})", f"[official page]({TOWER})", TOWER, "[1]")
+        if piece in text
+    ]
+    assert numbered(text, [cited(text, links[0])]) == shown
+
+
+def test_apps_get_links_in_place_of_marks_and_each_place_is_the_link() -> None:
+    text = f"High. [1] Long [2][1], and {LINK}. Old."
+    old = cited(text, "Old.", 2, RIVER)
+    marked, places = with_marks(text, [cited(text, "[1]"), cited(text, "[2]", 2, RIVER), cited(text, LINK), old])
+    written, links = linked(marked, [*places, Cited(marked.index("[2][1]") + 3, marked.index("[2][1]") + 6, 1, TOWER)])
+    river = f"([river.example]({RIVER}))"
+    assert written == f"High. {LINK} Long {river} {LINK}, and {LINK}. Old. {river}"
+    assert [written[link.start : link.end] for link in links] == [LINK, river, LINK, LINK, river]
+
+
+def test_a_bracket_without_a_partner_does_not_end_a_link() -> None:
+    written, _ = linked("High. [1]", [Cited(6, 9, 1, "https://tower.example/a)b")])
+    assert written == "High. ([tower.example](https://tower.example/a%29b))"
+
+
+pieces = st.one_of(
+    st.text(max_size=20),
+    st.sampled_from(
+        (
+            LINK,
+            TOWER,
+            f"[a]({RIVER})",
+            "[1]",
+            "[12]",
+            "【1†x】",
+            "`code`",
+            "```\nx\n```\n",
+            "| a |\n",
+            ". ",
+            "(",
+            "]",
+            " ",
+        )
+    ),
+)
+spans = st.lists(
+    st.builds(Span, st.sampled_from((TOWER, RIVER)), st.just(""), st.integers(0, 120), st.integers(0, 120)), max_size=6
+)
+
+
+@given(st.lists(pieces, max_size=10).map(" ".join), spans)
+def test_every_place_is_visible_in_each_form_of_any_text(text: str, claims: list[Span]) -> None:
+    pages = by_page(repair(text, claims))
+    places = [
+        Cited(span.start, span.end, rank, page[0].url) for rank, page in enumerate(pages, start=1) for span in page
+    ]
+    marked, moved = with_marks(text, places)
+    assert len(moved) == len(places)
+    assert all(0 <= place.start < place.end <= len(marked) for place in moved)
+    assert all(f"[{place.number}]" in marked or place.url in marked for place in moved)
+    assert all(f"[{place.number}]" in numbered(marked, moved) for place in moved)
+    written, links = linked(marked, moved)
+    assert {place.url for place in links} == {place.url for place in moved}
+    assert all(link.url in written[link.start : link.end] for link in links)

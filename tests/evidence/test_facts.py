@@ -1,0 +1,73 @@
+"""How a sentence is read: one spelling for each number, date and unit, and the operators before a word."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.evidence.facts import read
+
+
+def numbers(text: str) -> list[tuple[str, str]]:
+    return [(word.text, word.unit) for word in read(text) if word.kind == "number"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("$5.8 million", "5,800,000 dollars"),
+        ("€5.8bn", "5,800,000,000 euros"),
+        ("330 metres", "330 m"),
+        ("May 3, 1889", "3rd of May 1889"),
+        ("2026-05-10T07:00:00Z", "10 May 2026"),
+        ("two hundred fifty tons", "250 tonnes"),
+        ("6½ sacks", "6.5 sacks"),
+        ("7,000,000 square kilometres", "7,000,000 sq km"),
+        ("12 percent", "12%"),
+        ("the sixteenth century", "the 16th century"),
+        ("\u0663\u0663\u0660 km", "330 km"),
+    ],
+)
+def test_spellings_of_one_number_or_date_are_equal(one: str, other: str) -> None:
+    assert numbers(one) == numbers(other) != []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("version 3.1", "version 3.10"),
+        ("-12 °C", "12 °C"),
+        ("12 °C", "12 °F"),
+        ("4.1%", "4.1 percentage points"),
+        ("687 nm", "687 mm"),
+        ("1960", "the 1960s"),
+        ("5 square miles", "5 miles"),
+    ],
+)
+def test_different_numbers_and_units_are_not_equal(one: str, other: str) -> None:
+    assert numbers(one) != numbers(other)
+
+
+def test_the_first_number_of_a_pair_has_the_unit_of_the_second() -> None:
+    assert numbers("peaks at 687 and 760 nm") == [("687", "nm"), ("760", "nm")]
+
+
+def test_names_have_a_capital_inside_the_sentence() -> None:
+    assert [word.text for word in read("The bridge by Anna Berg spans the Rhine.") if word.kind == "name"] == [
+        "anna",
+        "berg",
+        "rhine",
+    ]
+
+
+def test_operators_belong_to_the_word_behind_them() -> None:
+    signs = {word.text: set(word.signs) for word in read("Some towns may not have lost half of their mills.")}
+    assert signs["town"] == {"some"}
+    assert signs["lost"] == {"may", "not"}
+    assert signs["mill"] == {"half"}
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_read(text: str) -> None:
+    assert all(word.text for word in read(text))

@@ -1,0 +1,42 @@
+"""A repeated text is found, and a text with another number is not a repetition."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.evidence.passages import near_duplicates
+
+WORDS = ("moon", "tide", "wind", "harbour", "reef")
+LONG = " ".join(f"{word} follows {word[::-1]} near the {word[1:]} coast." for word in WORDS)
+
+
+def test_a_repeated_text_is_found_whatever_its_punctuation_and_case() -> None:
+    assert near_duplicates([LONG, "Something else.", f"**{LONG.upper()}**", LONG + " So."]) == [2, 3]
+
+
+def test_a_text_with_another_number_is_another_text() -> None:
+    assert near_duplicates([f"{LONG} In 1998.", f"{LONG} In 1999."]) == []
+
+
+def test_a_text_that_differs_in_a_tenth_is_another_text() -> None:
+    assert near_duplicates([LONG, LONG + "And the harbour master of the town keeps a book about all of it."]) == []
+
+
+def test_a_text_without_words_does_not_repeat_one_with_words() -> None:
+    assert near_duplicates(["", "a", "a b", "b a", "潮", "潮汐"]) == []
+    assert near_duplicates(["---", "***"]) == [1]
+
+
+@given(st.lists(st.text(st.sampled_from("ab 12潮é"), max_size=30), max_size=12))
+def test_the_first_of_equal_texts_stays(texts: list[str]) -> None:
+    dropped = near_duplicates(texts)
+    kept = [text for place, text in enumerate(texts) if place not in dropped]
+    assert all(text in kept or near_duplicates([*kept, text]) for text in texts)
+    assert near_duplicates(kept) == []
+    assert texts[:1] == kept[:1]
+
+
+def test_many_texts_with_the_same_beginning_take_little_time() -> None:
+    texts = [f"Home Products About Contact {LONG} {n}" for n in range(1_500)]
+    assert near_duplicates(texts) == []

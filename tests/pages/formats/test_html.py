@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from websearch_gateway.base.net.address import AddressPolicy
+from websearch_gateway.base.net.fetch import Fetcher
+from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Deadline
+from websearch_gateway.pages.formats.html import LONGEST_CHALLENGE, is_bot_challenge
+from websearch_gateway.pages.reader_table import ReaderTable
+from websearch_gateway.ports import Workers
+from websearch_gateway.sandbox import Sandbox
+
+
+def soon() -> Deadline:
+    return Deadline.after(300)
+
+
+async def test_a_page_is_read_with_its_title_date_and_text(sandbox: Sandbox, reader: ReaderTable) -> None:
+    url = f"{sandbox.url}/pages/tides-explained"
+    page = await reader.read(url, soon())
+    assert (page.url, page.final_url, page.content_type) == (url, url, "text/html")
+    assert page.title.startswith("Why there are two tides a day")
+    assert page.published == "2023-01-17"
+    assert "## Spring tides and neap tides" in page.markdown
+    assert "3.8 centimetres per year" in page.markdown
+
+
+async def test_the_final_url_is_the_end_of_the_redirects(sandbox: Sandbox, reader: ReaderTable) -> None:
+    page = await reader.read(f"{sandbox.url}/pages/special/moved-twice", soon())
+    assert page.url == f"{sandbox.url}/pages/special/moved-twice"
+    assert page.final_url == f"{sandbox.url}/pages/espresso-at-home"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("notes.txt", "Field notes, 12 May.\n\n"), ("tides.json", '```json\n{\n  "station":')]
+)
+async def test_plain_text_is_unchanged_and_json_becomes_code(
+    sandbox: Sandbox, reader: ReaderTable, name: str, text: str
+) -> None:
+    page = await reader.read(f"{sandbox.url}/pages/special/{name}", soon())
+    assert page.markdown.startswith(text)
+    assert page.title == ""
+
+
+async def test_the_error_for_an_image_names_its_type(sandbox: Sandbox, reader: ReaderTable) -> None:
+    with pytest.raises(SearchFetchError, match="image/png") as caught:
+        await reader.read(f"{sandbox.url}/pages/special/pixel.png", soon())
+    assert caught.value.details == {"reason": "type", "content_type": "image/png"}
+
+
+async def test_a_pdf_without_text_is_an_error(sandbox: Sandbox, reader: ReaderTable) -> None:
+    with pytest.raises(SearchFetchError, match="The PDF has no text"):
+        await reader.read(f"{sandbox.url}/pages/special/leaflet.pdf", soon())
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "details"),
+    [
+        ("special/empty", "no readable text", {"reason": "empty"}),
+        ("special/not-found", "404", {"status": 404}),
+        ("special/forbidden", "403", {"status": 403}),
+    ],
+)
+async def test_the_error_for_an_unreadable_page_has_its_reason(
+    sandbox: Sandbox, reader: ReaderTable, name: str, message: str, details: dict[str, object]
+) -> None:
+    with pytest.raises(SearchFetchError, match=message) as caught:
+        await reader.read(f"{sandbox.url}/pages/{name}", soon())
+    assert caught.value.details == details
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("status", SearchFetchError),
+        ("reset", SearchFetchError),
+        ("garbage", SearchFetchError),
+        ("bot", SearchFetchError),
+        ("huge", SearchFetchError),
+        ("gzip_bomb", SearchFetchError),
+        ("redirect_loop", SearchFetchError),
+        ("wrong_length", SearchFetchError),
+        ("redirect_private", ForbiddenUrlError),
+        ("hang", SearchTimeoutError),
+        ("drip", SearchTimeoutError),
+    ],
+)
+async def test_every_failure_of_a_page_becomes_an_error_of_ours(
+    sandbox: Sandbox, reader: ReaderTable, kind: str, error: type[SearchError]
+) -> None:
+    sandbox.fault("pages/aurora", kind)
+    seconds = 0.5 if error is SearchTimeoutError else 60
+    with pytest.raises(error):
+        await reader.read(f"{sandbox.url}/pages/aurora", Deadline.after(seconds))
+    sandbox.clear_faults()
+    assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown
+
+
+async def test_a_charset_that_is_not_an_encoding_is_ignored(sandbox: Sandbox, reader: ReaderTable) -> None:
+    sandbox.fault("pages/aurora", "odd_charset")
+    assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown.startswith("aaaa")
+
+
+async def test_pages_read_at_the_same_time_are_not_mixed_up(sandbox: Sandbox, reader: ReaderTable) -> None:
+    names = ["aurora", "compost", "tides-explained", "knots", "night-train", "roman-concrete", "sqlite-wal", "ryokucha"]
+    pages = await asyncio.gather(*(reader.read(f"{sandbox.url}/pages/{name}", soon()) for name in names))
+    assert [page.url.rpartition("/")[2] for page in pages] == names
+    assert len({page.markdown for page in pages}) == len(names)
+
+
+async def test_cancelling_a_read_closes_the_connection(sandbox: Sandbox, reader: ReaderTable) -> None:
+    sandbox.fault("pages/aurora", "hang")
+    task = asyncio.create_task(reader.read(f"{sandbox.url}/pages/aurora", soon()))
+    await sandbox.wait_for("pages/aurora", calls=1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await sandbox.wait_for("pages/aurora", cancelled=1)
+
+
+async def test_a_bot_challenge_is_an_error(api: Any, workers: Workers) -> None:
+    body = b"<title>Just a moment...</title><body><p>Verify you are human by completing the action below.</p>"
+    api.says("/", body, content_type="text/html")
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher:
+        with pytest.raises(SearchFetchError) as caught:
+            await ReaderTable.build(fetcher, workers).read(f"{api.url}/", soon())
+    assert caught.value.details == {"reason": "robot_page"}
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Just a moment...", ""),
+        ("Attention Required! | Cloudflare", "Please enable cookies. Sorry, you have been blocked"),
+        ("shop.example", "Verify you are human by completing the action below."),
+        ("Robot Check", "Enter the characters you see below. Sorry, we just need to make sure you're not a robot."),
+        ("", "Our systems have detected unusual traffic from your computer network."),
+        ("news.example", "Please enable JavaScript and cookies to continue"),
+        ("Access to this page has been denied", "Press & Hold to confirm you are a human (and not a bot)."),
+        ("Making sure you're not a bot!", "Loading... Making sure you’re not a bot!"),
+    ],
+)
+def test_a_bot_challenge_is_recognised(title: str, text: str) -> None:
+    assert is_bot_challenge(title, text)
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("CAPTCHA", "A captcha asks you to prove that you are human. " * (LONGEST_CHALLENGE // 40)),
+        ("Tides", "There are two high tides a day."),
+        ("Just a moment in history", "The treaty was signed in a hall. " * 20),
+        ("How robots walk", "Are robots human? No."),
+        ("", ""),
+    ],
+)
+def test_an_ordinary_page_is_not_a_bot_challenge(title: str, text: str) -> None:
+    assert not is_bot_challenge(title, text)

@@ -1,0 +1,195 @@
+"""The kind of a reply depends on its content, and each kind becomes Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from websearch_gateway.base.net.fetch import Fetched
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.models import Deadline
+from websearch_gateway.pages.formats.html import HtmlReader
+from websearch_gateway.pages.formats.kinds import CONVERTERS, Kind, kind_of
+from websearch_gateway.pages.formats.plain import csv_table, json_text, markdown
+from websearch_gateway.pages.formats.rendering import MAX_MARKDOWN, TOO_LONG
+
+
+def fetched(body: bytes, content_type: str, charset: str = "utf-8", path: str = "") -> Fetched:
+    url = f"https://example.com/{path}"
+    return Fetched(url, url, 200, {}, body, content_type, charset)
+
+
+@pytest.mark.parametrize(
+    ("body", "declared", "kind"),
+    [
+        (b"<p>x", "text/html", "html"),
+        (b"just words", "text/html", "text"),
+        (b"<p>a stray\0nul", "text/html", "html"),
+        (b"<!doctype html><p>source code", "text/plain", "text"),
+        (b"# Head", "text/markdown", "markdown"),
+        (b"<rss/>", "application/rss+xml", "feed"),
+        (b'<?xml version="1.0"?><?xml-stylesheet href="x"?>\n<feed xmlns="y">', "text/html", "feed"),
+        (b"<atom:feed>", "application/xml", "feed"),
+        (b"<rdf:RDF xmlns=", "", "feed"),
+        (b"<rss>", "text/plain", "text"),
+        (b"<note/>", "application/xml", "text"),
+        (b"{}", "application/ld+json", "json"),
+        (b"{}", "", "json"),
+        (b"{}", "text/plain", "text"),
+        (b'{"a":1}\n{"a":2}', "application/x-ndjson", "json"),
+        (b"a,b", "text/csv", "csv"),
+        (b"\xef\xbb\xbf\n<!-- a --><!-- b -->\n<!DOCTYPE HTML>", "", "html"),
+        (b'<?xml version="1.0"?><html xmlns="x">', "application/octet-stream", "html"),
+        (b"<html>", "application/ignore_progress-of", "html"),
+        (b"<html>", "application/pdf", "html"),
+        (b"%PDF-1.7", "text/html", "pdf"),
+        (b"junk\n%PDF-1.7", "application/pdf", "pdf"),
+        (b"%PDF-1.7\0", "", "pdf"),
+        (b"PK\x03\x04", "text/html", "zip"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword", "compound"),
+        (b"{\\rtf1 words}", "text/plain", "rtf"),
+        (b'{"cells": [], "nbformat": 4}', "text/plain", "notebook"),
+        (b'{"cells": [' + b"1, " * 1_000 + b'1], "nbformat": 4}', "application/json", "notebook"),
+        (b'{"cells": [], "nbformat": 4}', "text/markdown", "markdown"),
+        (b"words", "message/rfc822", "mail"),
+        (b"From: a\nTo: b\nSubject: c\n\nwords", "application/octet-stream", "mail"),
+        (b"From: a\nTo: b\n\nwords", "text/plain", "text"),
+        (b"words", "", "text"),
+        (b"words", "application/octet-stream", "text"),
+        ("h\xe9".encode("utf-16-le"), "text/plain", "text"),
+    ],
+)
+def test_the_kind_follows_the_declared_type_and_the_first_bytes(body: bytes, declared: str, kind: str) -> None:
+    charset = "utf-16-le" if b"\0" in body and kind == "text" else "utf-8"
+    assert kind_of(fetched(body, declared, charset)) == kind
+
+
+@pytest.mark.parametrize(
+    ("path", "declared", "kind"),
+    [
+        ("README.md", "text/plain", "markdown"),
+        ("data.CSV", "", "csv"),
+        ("data.tsv?x=y.json", "text/plain", "csv"),
+        ("data.json", "text/plain", "json"),
+        ("data.csv", "text/x-python", "text"),
+        ("csv", "text/plain", "text"),
+    ],
+)
+def test_the_file_name_decides_if_the_type_is_vague(path: str, declared: str, kind: str) -> None:
+    assert kind_of(fetched(b"words", declared, path=path)) == kind
+
+
+@pytest.mark.parametrize("path", ["/a.PDF?x=1", "/pdf/2301.00001", "/a.txt"])
+async def test_a_pdf_may_be_larger_than_a_page(bench: Any, path: str) -> None:
+    bench.api.says(path, b"six megabytes " * 450_000, content_type="text/plain")
+    reading = HtmlReader(bench.fetcher, bench.workers).read(bench.api.url + path, Deadline.after(40))
+    if path == "/a.txt":
+        with pytest.raises(SearchFetchError, match="too large"):
+            await reading
+    else:
+        page = await reading
+        assert len(page.markdown) == MAX_MARKDOWN
+        assert page.warnings == (TOO_LONG.format(MAX_MARKDOWN),)
+
+
+@pytest.mark.parametrize(
+    ("body", "declared", "named"),
+    [
+        (b"\x1f\x8b\x08", "", "application/gzip"),
+        (b"x" * 257 + b"ustar", "text/plain", "application/x-tar"),
+        (b"\x89PNG", "text/html", "image/png"),
+        (b"RIFF1234WEBPVP8 ", "text/plain", "image/webp"),
+        (b"<svg>", "image/svg+xml", "image/svg+xml"),
+        (b"<html>", "image/svg+xml", "image/svg+xml"),
+        (b"\x00\x01\x02", "text/html", "text/html"),
+        (b"\x00\x01\x02", "", "application/octet-stream"),
+        (b"abc", "video/mp4", "video/mp4"),
+        (b"abc", "application/pdf", "application/pdf"),
+    ],
+)
+def test_content_that_is_not_text_is_refused_whatever_its_declared_type(body: bytes, declared: str, named: str) -> None:
+    with pytest.raises(SearchFetchError, match=re.escape(f"of type {named},")) as caught:
+        kind_of(fetched(body, declared))
+    assert caught.value.details == {"reason": "type", "content_type": named}
+
+
+def test_a_head_full_of_comments_is_classified_quickly() -> None:
+    assert kind_of(fetched(b"<!---->" * 200 + b"?", "")) == "text"
+
+
+@pytest.mark.parametrize("kind", sorted(CONVERTERS.keys() - {"pdf", "feed", "zip", "compound", "notebook"}))
+@pytest.mark.parametrize("body", [b"", b"\xff\xfe\x00", b"[" * 99_999, b"<" * 1_000, b'a,"b\n' * 3], ids=range(5))
+def test_any_bytes_can_be_read_as_text(kind: Kind, body: bytes) -> None:
+    CONVERTERS[kind](body, "https://example.com/a", "utf-8")
+
+
+def test_json_is_indented_and_named() -> None:
+    page = json_text('{"name": "Höhe", "m": [1]}'.encode(), "", "utf-8")
+    assert (page.title, page.markdown) == ("Höhe", '```json\n{\n  "name": "Höhe",\n  "m": [\n    1\n  ]\n}\n```')
+
+
+def test_invalid_json_is_plain_text() -> None:
+    assert json_text(b"{oops", "", "utf-8").markdown == "{oops"
+
+
+def test_comments_in_markdown_are_left_out() -> None:
+    assert markdown(b"# Mill\n\n<!-- nobody sees this -->", "", "utf-8").markdown == "# Mill"
+
+
+def test_the_first_main_heading_is_the_title_of_markdown() -> None:
+    page = markdown(b"intro\n## No\n# The *Mill* #\ntext", "", "utf-8")
+    assert (page.title, page.markdown) == ("The *Mill*", "intro\n## No\n# The *Mill* #\ntext")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_a_table_keeps_its_cells(delimiter: str) -> None:
+    rows = [["port", "height, m; about|tide"], ["Skerry", 'a "b"\nc'], ["Gull"]]
+    text = "\n".join(delimiter.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
+    text = text.replace('"port"', "port")
+    assert csv_table(text.encode(), "", "utf-8").markdown == (
+        '| port | height, m; about\\|tide |\n| --- | --- |\n| Skerry | a "b" c |\n| Gull |  |'
+    )
+
+
+def test_a_table_that_would_be_mostly_empty_cells_stays_as_it_is() -> None:
+    text = "a," * 3_000 + "\n" + "a,b\n" * 1_000
+    assert csv_table(text.encode(), "", "utf-8").markdown == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("body", "declared"),
+    [
+        (bytes(range(1, 256)) * 40, "application/octet-stream"),
+        (bytes(range(1, 256)) * 40, "text/plain"),
+        (b"words " * 10_000 + b"\0", "text/plain"),
+        (b"words\x01", ""),
+    ],
+)
+def test_binary_bytes_are_refused(body: bytes, declared: str) -> None:
+    with pytest.raises(SearchFetchError, match="cannot be read as text"):
+        kind_of(fetched(body, declared))
+
+
+@pytest.mark.parametrize(
+    ("body", "declared"),
+    [
+        (b"words", "application/octet-stream"),
+        (b"\x1b[1mbold\x1b[0m\x0c", "text/plain"),
+        (b"log " * 100 + b"\x07", "text/plain"),
+    ],
+)
+def test_text_with_a_stray_control_character_is_text(body: bytes, declared: str) -> None:
+    assert kind_of(fetched(body, declared)) == "text"
+
+
+def test_the_size_of_converted_json_and_tables_is_limited() -> None:
+    """Indented, each of these numbers takes four hundred blanks."""
+    deep = "[" * 200 + "1," * 100_000 + "1" + "]" * 200
+    assert len(json_text(deep.encode(), "", "utf-8").markdown) < MAX_MARKDOWN + 1_000
+    assert len(csv_table(b"a,b\n" * 600_000, "", "utf-8").markdown) < MAX_MARKDOWN + 1_000
+
+
+def test_a_line_separator_ends_no_row() -> None:
+    assert csv_table("a,b\nc\u2028d,e\n".encode(), "", "utf-8").markdown == "| a | b |\n| --- | --- |\n| c d | e |"

@@ -1,0 +1,101 @@
+"""Messages keep their headers and text; attachments are named."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+
+import pytest
+
+from tests.growth import too_much
+from websearch_gateway.pages.formats.plain import MOST_PARTS, mail
+
+
+def message(plain: str = "", html: str = "") -> EmailMessage:
+    written = EmailMessage()
+    written["From"] = "Ann <ann@example.com>"
+    written["To"] = "bob@example.com"
+    written["Subject"] = "Übung at sea"
+    written["Date"] = "Fri, 01 Mar 2024 12:00:00 +0000"
+    written.set_content(plain)
+    if html:
+        written.add_alternative(html, subtype="html")
+    return written
+
+
+def test_headers_text_and_attachments() -> None:
+    written = message("First line.\nSecond line.")
+    written.add_attachment(b"PK", maintype="application", subtype="zip", filename="cargo.zip")
+    page = mail(bytes(written), "https://example.com/a", "utf-8")
+    assert (page.title, page.published) == ("Übung at sea", "2024-03-01")
+    assert page.markdown == (
+        "**From:** Ann <ann@example.com>  \n**To:** bob@example.com  \n**Date:** Fri, 01 Mar 2024 12:00:00 +0000\n\n"
+        "First line.\nSecond line.\n\n**Attachments:**\n\n* cargo.zip (application/zip)"
+    )
+
+
+def test_the_richer_of_two_forms_is_read() -> None:
+    page = mail(bytes(message("See HTML.", "<p>A <b>long</b> tale of the sea</p>")), "https://example.com/a", "utf-8")
+    assert "A **long** tale of the sea" in page.markdown
+    assert "See HTML." not in page.markdown
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"Content-Type: text/plain; charset=punycode\n\nwords",
+        b"Content-Type: text/plain; charset=\xff\xfe\n\nwords",
+        b"Date: 99 Foo 2024\nFrom: \xff<<<@@\nSubject: =?x?q?=00?=\n\nwords",
+        b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nwords",
+    ],
+)
+def test_strange_messages_are_read(body: bytes) -> None:
+    assert "words" in mail(body, "https://example.com/a", "utf-8").markdown
+
+
+def test_very_many_parts_are_capped() -> None:
+    part = b"--b\nContent-Disposition: attachment; filename=x\n\nx\n"
+    body = b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 5_000 + b"--b--\n"
+    assert mail(body, "https://example.com/a", "utf-8").markdown.count("* x (") < 300
+
+
+def test_a_header_of_brackets_is_cut() -> None:
+    page = mail(b"Subject: Tides\nFrom: " + b"(" * 100_000 + b"\n\nwords", "https://example.com/a", "utf-8")
+    assert (page.title, page.markdown.split()[-1]) == ("Tides", "words")
+
+
+def test_messages_in_each_other_are_read_to_a_bounded_depth() -> None:
+    """A part that lies deeper is named. The parser would end in an error of the language."""
+    outer = b"Subject: Tides\nContent-Type: multipart/mixed; boundary=outer\n\n--outer\n"
+    inner = b"Content-Type: message/rfc822\n\n" * 2_000 + b"Subject: inner\n\ndeep\n"
+    page = mail(outer + inner + b"--outer\n\nwords\n--outer--\n", "https://example.com/a", "utf-8")
+    assert (page.title, page.markdown) == (
+        "Tides",
+        "words\n\n**Attachments:**\n\n* unnamed (application/octet-stream)",
+    )
+
+
+@pytest.mark.parametrize("name", ["Content-Type", "Content-Disposition", "Content-Transfer-Encoding"])
+def test_a_header_of_a_part_that_cannot_be_parsed_is_left_out(name: str) -> None:
+    part = b"--b\n" + name.encode() + b": " + b"(" * 100_000 + b"\n\nwords\n"
+    body = b"Content-Type: multipart/mixed; boundary=b\n\n" + part + b"--b--\n"
+    assert mail(body, "https://example.com/a", "utf-8").markdown == "words"
+
+
+def test_no_part_is_read_after_the_last_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message of a megabyte may have a hundred thousand."""
+    read: list[object] = []
+    monkeypatch.setattr(EmailMessage, "set_payload", lambda part, *_: read.append(part))
+    body = b"Content-Type: multipart/mixed; boundary=b\n\n" + b"--b\n\nx\n" * 5_000 + b"--b--\n"
+    mail(body, "https://example.com/a", "utf-8")
+    assert len(read) <= MOST_PARTS
+
+
+def test_the_work_on_boundaries_in_each_other_is_bounded() -> None:
+    def nested(size: int) -> str:
+        starts = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(size // 200))
+        return starts + "\n" + "x\n" * (size // 4)
+
+    def read(text: str) -> object:
+        return mail(text.encode(), "https://example.com/a", "utf-8")
+
+    assert not too_much(read, nested, (20_000,), ())

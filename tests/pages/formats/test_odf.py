@@ -1,0 +1,132 @@
+"""OpenDocument texts and presentations keep their structure."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from zipfile import ZipFile
+
+import pytest
+
+from tests.documents import open_document
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.pages.formats.package import zipped
+
+STYLES = (
+    '<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style>'
+    '<style:style style:name="V"><style:text-properties text:display="none"/></style:style>'
+    '<style:style style:name="P1" style:parent-style-name="Title"/>'
+    '<style:style style:name="P2" style:parent-style-name="Preformatted_20_Text"/>'
+    '<text:list-style style:name="L"><text:list-level-style-number style:num-format="1"/>'
+    "<text:list-level-style-bullet/></text:list-style>"
+)
+
+
+def read(body: str, kind: str = "text") -> str:
+    return zipped(open_document(kind, body, STYLES), "https://example.com/a", "").markdown
+
+
+def test_headings_marks_spaces_and_links() -> None:
+    body = (
+        '<text:p text:style-name="P1">Harbour</text:p><text:h text:outline-level="2">Tides</text:h>'
+        '<text:p>They <text:span text:style-name="B">rise</text:span>, <text:a xlink:href="https://example.com/">see'
+        '</text:a>.<text:span text:style-name="V">secret</text:span></text:p>'
+        '<text:p text:style-name="P2">if x:</text:p><text:p text:style-name="P2"><text:s text:c="2"/>y</text:p>'
+    )
+    assert read(body) == (
+        "# Harbour\n\n## Tides\n\nThey **rise**, [see](https://example.com/).\n\n```\nif x:\n  y\n```"
+    )
+
+
+def test_lists_keep_their_depth_and_kind() -> None:
+    inner = "<text:list><text:list-item><text:p>Long rope</text:p></text:list-item></text:list>"
+    body = (
+        f'<text:list text:style-name="L"><text:list-item><text:p>Rope</text:p>{inner}</text:list-item>'
+        "<text:list-item><text:p>Anchor</text:p></text:list-item></text:list>"
+    )
+    assert read(body) == "1. Rope\n   * Long rope\n2. Anchor"
+
+
+def test_merged_and_repeated_cells() -> None:
+    def cell(text: str, more: str = "") -> str:
+        return f"<table:table-cell {more}><text:p>{text}</text:p></table:table-cell>"
+
+    covered = "<table:covered-table-cell/>"
+    rows = (
+        cell("Wide", 'table:number-columns-spanned="2"') + covered + cell("c"),
+        cell("Tall", 'table:number-rows-spanned="2"') + cell("x", 'table:number-columns-repeated="2"'),
+        covered + cell("1") + cell("2"),
+    )
+    table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    assert read(f"<table:table>{table}</table:table>") == (
+        "| Wide | Wide | c |\n| --- | --- | --- |\n| Tall | x | x |\n| Tall | 1 | 2 |"
+    )
+
+
+def test_footnotes_pictures_and_changes() -> None:
+    body = (
+        "<text:tracked-changes><text:p>old</text:p></text:tracked-changes>"
+        "<text:p>Heavy<text:note><text:note-body><text:p>A ton.</text:p></text:note-body></text:note></text:p>"
+        '<text:p><draw:frame><draw:image xlink:href="Pictures/1.png"/><svg:desc>A buoy</svg:desc></draw:frame></text:p>'
+        "<text:p><draw:frame><draw:text-box><text:p>Boxed</text:p></draw:text-box></draw:frame></text:p>"
+    )
+    assert read(body) == "Heavy[^1]\n\n[Image: A buoy]\n\nBoxed\n\n[^1]: A ton."
+
+
+def test_slides_have_titles_and_notes() -> None:
+    frame = (
+        '<draw:frame presentation:class="{}" svg:x="1cm" svg:y="{}cm">'
+        "<draw:text-box><text:p>{}</text:p></draw:text-box></draw:frame>"
+    )
+    page = (
+        frame.format("outline", 9, "Lower")
+        + frame.format("outline", 4, "Upper")
+        + frame.format("title", 1, "Port")
+        + frame.format("footer", 9, "Port Ltd")
+        + f"<presentation:notes>{frame.format('notes', 1, 'Greet them.')}</presentation:notes>"
+    )
+    body = open_document("presentation", f"<draw:page>{page}</draw:page>")
+    assert zipped(body, "https://example.com/a", "").markdown == (
+        "## Port\n\nUpper\n\nLower\n\n### Notes\n\nGreet them."
+    )
+
+
+def test_entities_are_left_out() -> None:
+    body = open_document("text", "<text:p>Be&a;fore <text:span>&a;</text:span>after</text:p>")
+    laughs = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+    with ZipFile(BytesIO(body)) as archive:
+        content = laughs + archive.read("content.xml")
+    parts: dict[str, str | bytes] = {"content.xml": content}
+    assert zipped(open_document("text", "", parts=parts), "https://example.com/a", "").markdown == "Before after"
+
+
+def test_a_locked_document_says_so() -> None:
+    parts: dict[str, str | bytes] = {"META-INF/manifest.xml": "<manifest:encryption-data/>"}
+    with pytest.raises(SearchFetchError, match="password") as caught:
+        zipped(open_document("text", "", parts=parts), "https://example.com/a", "")
+    assert caught.value.details["reason"] == "encrypted"
+
+
+def test_a_table_in_a_table_is_read_once() -> None:
+    def table(cell: str) -> str:
+        return (
+            f"<table:table><table:table-row><table:table-cell>{cell}</table:table-cell></table:table-row></table:table>"
+        )
+
+    inner = table("<text:p>Inner</text:p>")
+    assert read(table("<text:p>Outer</text:p>" + inner)).count("Inner") == 1
+
+
+def test_a_level_of_thousands_of_digits_counts_as_none() -> None:
+    assert read(f'<text:h text:outline-level="{"9" * 5_000}">Tides</text:h>') == "# Tides"
+
+
+def test_cells_of_a_text_repeat_only_so_much() -> None:
+    """A row of a hundred bytes may stand for a thousand cells, each with the same long text."""
+
+    def rows(text: str, count: int) -> str:
+        cell = f'<table:table-cell table:number-columns-repeated="1000"><text:p>{text}</text:p></table:table-cell>'
+        return f"<table:table>{f'<table:table-row>{cell}</table:table-row>' * count}</table:table>"
+
+    assert read(rows("x", 5)).count("| x") == 5_000
+    assert read(rows("x", 70) * 2).count("| x") <= 100_000
+    assert read(rows("y" * 10_000, 5)).count("y" * 10_000) <= 1_000 + 5

@@ -1,0 +1,97 @@
+"""Rich Text Format keeps headings, lists, tables, links, notes and marks."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_gateway.pages.formats.rtf import rtf
+
+
+def read(text: str) -> str:
+    return rtf(b"{\\rtf1\\ansi\\ansicpg1252 " + text.encode("latin-1") + b"}", "https://example.com/a", "").markdown
+
+
+def test_headings_marks_and_characters() -> None:
+    styles = r"{\stylesheet{\s0 Normal;}{\s1\sb240 heading 1;}{\s9 Title;}}{\info{\title Harbour}}"
+    text = (
+        r"\pard\s1 Tides\par\pard They {\b rise} and \i fall\i0  \'e4\u8364?\u-10179?\u-8704?{\v secret}.\par "
+        r"\pard\outlinelevel1 Winds\par"
+    )
+    assert read(styles + text) == "# Tides\n\nThey **rise** and *fall* ä€😀.\n\n## Winds"
+
+
+def test_lists_keep_their_depth_and_numbers() -> None:
+    text = (
+        r"\pard{\listtext\pard 1.\tab}\ls1 Rope\par\pard{\listtext \'b7\tab}\ilvl1\ls1 Long rope\par"
+        r"\pard{\listtext 2.\tab}\ls1 Anchor\par"
+    )
+    assert read(text) == "1. Rope\n   * Long rope\n2. Anchor"
+
+
+def test_tables_repeat_merged_cells() -> None:
+    """The first row has one cell over two columns; the first cell of the second continues below."""
+    text = (
+        r"\trowd\cellx2000\cellx3000\pard\intbl Wide\cell c\cell\row"
+        r"\trowd\clvmgf\cellx1000\cellx2000\cellx3000\pard\intbl Tall\cell 1\cell 2\cell\row"
+        r"\trowd\clvmrg\cellx1000\cellx2000\cellx3000\pard\intbl \cell 3\cell 4\cell\row\pard After.\par"
+    )
+    assert read(text) == ("| Wide | Wide | c |\n| --- | --- | --- |\n| Tall | 1 | 2 |\n| Tall | 3 | 4 |\n\nAfter.")
+
+
+def test_links_footnotes_and_pictures() -> None:
+    text = (
+        r'See {\field{\*\fldinst HYPERLINK "https://example.com/x"}{\fldrslt tides}}{\*\footnote \pard A ton.}.'
+        r"{\*\shppict{\pict{\*\picprop{\sp{\sn wzDescription}{\sv A buoy}}}\pngblip 89504e47}}"
+        r"{\nonshppict{\pict 00}}\par"
+    )
+    assert read(text) == "See [tides](https://example.com/x)[^1].[Image: A buoy]\n\n[^1]: A ton."
+
+
+def test_headers_and_binary_data_are_left_out() -> None:
+    assert read(r"{\header Port Ltd\par}{\object{\*\objdata \bin4 }}}}}}Words\par") == "Words"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{" * 200_000, "}" * 200_000 + "Words", r"\u" * 50_000, r"{\*\x" * 50_000, r"\cell\row" * 20_000, "\\'" * 100_000],
+)
+def test_hostile_text_is_read_in_linear_time(text: str) -> None:
+    assert len(read(text)) < 1_000_000
+
+
+def test_only_a_field_that_links_is_linked() -> None:
+    page = r"{\field{\*\fldinst PAGE}{\fldrslt 3}}"
+    link = r'{\field{\*\fldinst {\rtlch HYPERLINK "https://example.com/x"}}{\fldrslt tides}}'
+    assert read(rf"Page {page}, {link}\par") == "Page 3, [tides](https://example.com/x)"
+
+
+def test_a_picture_has_no_name_of_another_one() -> None:
+    named = r"{\pict{\*\picprop{\sp{\sn wzDescription}{\sv A buoy}}}\pngblip 8950}"
+    assert read(r"{\pict\pngblip 8950} " + named + r"\par") == "[Image] [Image: A buoy]"
+
+
+def test_a_table_that_breaks_off_keeps_its_last_row() -> None:
+    text = r"\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\row\pard\intbl c\cell d"
+    assert read(text) == "| a | b |\n| --- | --- |\n| c |  |\n\nd"
+
+
+def test_rows_without_a_definition_have_that_of_the_row_above() -> None:
+    wide = r"\trowd\clmgf\cellx1000\clmrg\cellx2000\cellx3000\pard\intbl Wide\cell\cell c\cell\row"
+    assert read(wide + r"\pard\intbl Low\cell\cell d\cell\row\pard") == (
+        "| Wide | Wide | c |\n| --- | --- | --- |\n| Low | Low | d |"
+    )
+
+
+def test_a_font_chooses_the_letters_of_its_bytes() -> None:
+    fonts = r"{\fonttbl{\f0\fnil\fcharset0 Arial;}{\f1\fnil\fcharset204 Arial;}}"
+    assert read(fonts + r"\f0 Caf\'e9 {\f1 \'cc\'ee\'f0\'e5} \'e9\par") == "Café Море é"
+
+
+def test_a_line_end_may_stand_between_the_bytes_of_a_character() -> None:
+    body = b"{\\rtf1\\ansi\\ansicpg932 \\'8a\r\n\\'43\\par}"
+    assert rtf(body, "https://example.com/a", "").markdown == "海"
+
+
+def test_the_title_may_have_any_letters() -> None:
+    body = rb"{\rtf1\ansi{\info{\title Stra\'dfe \{A\} \u8364?}}Words\par}"
+    assert rtf(body, "https://example.com/a", "").title == "Straße {A} €"

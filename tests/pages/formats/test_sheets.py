@@ -1,0 +1,172 @@
+"""Sheets become tables under their names; the extra `documents` reads them."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date, datetime
+from io import BytesIO
+
+import pytest
+
+from tests.documents import office, open_document, relations
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.pages.formats.package import FAR, MOST_SHEETS, MOST_UNPACKED, ONCE, workbook, zipped
+
+URL = "https://example.com/a"
+SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+
+
+def sheets(*found: str, names: list[str] | None = None, more: dict[str, str | bytes] | None = None) -> bytes:
+    """A workbook whose sheets have this XML in their data."""
+    numbers = range(1, len(found) + 1)
+    named = names or [f"S{n}" for n in numbers]
+    rows = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="s{n}"/>' for n, name in zip(numbers, named, strict=True))
+    outer = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    parts: dict[str, str | bytes] = {
+        "xl/workbook.xml": f"<workbook {SPACE} {outer}><sheets>{rows}</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": relations({f"s{n}": ("worksheet", f"worksheets/s{n}.xml") for n in numbers}),
+    }
+    for n, text in zip(numbers, found, strict=True):
+        parts[f"xl/worksheets/s{n}.xml"] = f"<worksheet {SPACE}><sheetData>{text}</sheetData></worksheet>"
+    return office("xl/workbook.xml", parts | (more or {}))
+
+
+def cell(place: str, text: str) -> str:
+    return f'<c r="{place}" t="str"><v>{text}</v></c>'
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(SearchFetchError, match=r"websearch-gateway\[documents\]") as caught:
+        zipped(sheets(""), URL, "")
+    assert caught.value.details == {"reason": "unsupported", "extra": "documents"}
+
+
+class TestWithTheExtra:
+    @pytest.fixture(autouse=True)
+    def _extra(self) -> None:
+        pytest.importorskip("python_calamine")
+
+    def test_each_sheet_has_its_name_and_its_range(self) -> None:
+        row = f'<row r="3">{cell("B3", "Port")}{cell("C3", "a | b")}</row><row r="4">{cell("C4", "two")}</row>'
+        text = zipped(sheets(row, "", names=["Berths", "Empty"]), URL, "").markdown
+        assert text == "## Berths\n\n*Cells B3:C4*\n\n| Port | a \\| b |\n| --- | --- |\n|  | two |"
+
+    def test_a_formula_shows_its_stored_value_and_is_never_run(self) -> None:
+        row = '<row r="1"><c r="A1"><f>cmd|"/c calc"!A1</f><v>42</v></c></row>'
+        assert "| 42 |" in zipped(sheets(row), URL, "").markdown
+
+    def test_real_workbooks_keep_types_and_merged_cells(self) -> None:
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        sheet = book.active
+        sheet.append(["Name", "Since", "Fee", "Paid"])
+        sheet.append(["Lark", date(2024, 3, 1), 12.5, True])
+        sheet.append(["Gull", datetime(2024, 3, 1, 12, 30), 7.0, False])  # noqa: DTZ001 - a workbook has no zones
+        sheet.append(["wide", None, "tall", None])
+        sheet.append([None, None, None, "end"])
+        sheet.merge_cells("A4:B4")
+        sheet.merge_cells("C4:C5")
+        book.create_sheet("Secret").sheet_state = "hidden"
+        file = BytesIO()
+        book.save(file)
+        page = zipped(file.getvalue(), URL, "")
+        assert page.markdown.endswith(
+            "| Name | Since | Fee | Paid |\n| --- | --- | --- | --- |\n| Lark | 2024-03-01 | 12.5 | TRUE |\n"
+            "| Gull | 2024-03-01 12:30:00 | 7 | FALSE |\n| wide | wide | tall |  |\n|  |  | tall | end |"
+        )
+        assert page.warnings == ("Hidden sheets were left out: 1.",)
+
+    def test_spreadsheets_of_open_document_repeat_merged_cells(self) -> None:
+        def found(text: str, more: str = "") -> str:
+            return f'<table:table-cell office:value-type="string" {more}><text:p>{text}</text:p></table:table-cell>'
+
+        rows = (
+            found("Wide", 'table:number-columns-spanned="2"') + "<table:covered-table-cell/>" + found("c"),
+            found("1") + found("2") + found("3"),
+        )
+        table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+        body = open_document("spreadsheet", f'<table:table table:name="Cargo">{table}</table:table>')
+        assert zipped(body, URL, "").markdown == (
+            "## Cargo\n\n*Cells A1:C2*\n\n| Wide | Wide | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |"
+        )
+
+    @pytest.mark.parametrize(("rows", "columns"), [(1, 50_000), (1_000, 50), (1_000_000, 1)])
+    def test_cells_that_would_fill_the_memory_are_read_once(self, rows: int, columns: int) -> None:
+        """A row of a hundred bytes may stand for a billion cells; the library would keep all of them."""
+        cell = (
+            f'<table:table-cell office:value-type="string" table:number-columns-repeated="{columns}">'
+            "<text:p>x</text:p></table:table-cell>"
+        )
+        row = f'<table:table-row table:number-rows-repeated="{rows}">{cell}</table:table-row>'
+        page = zipped(open_document("spreadsheet", f'<table:table table:name="S">{row * 120}</table:table>'), URL, "")
+        assert page.markdown == "## S\n\n*Cells A1:A120*\n\n| x |\n| --- |" + "\n| x |" * 119
+        assert page.warnings == (ONCE,)
+
+    def test_many_sheets_of_repeated_cells_do_not_fill_the_memory(self) -> None:
+        """The library reads all of them, one of which alone would not matter."""
+        cell = (
+            '<table:table-cell office:value-type="string" table:number-columns-repeated="1000">'
+            "<text:p>x</text:p></table:table-cell>"
+        )
+        row = f'<table:table-row table:number-rows-repeated="200">{cell}</table:table-row>'
+        tables = "".join(f'<table:table table:name="S{n}">{row}</table:table>' for n in range(60))
+        page = zipped(open_document("spreadsheet", tables), URL, "")
+        assert page.warnings == (ONCE,)
+        assert page.markdown.count("| x |") == 60
+
+    def test_sheets_that_are_too_large_without_repeats_are_refused(self) -> None:
+        cell = '<table:table-cell office:value-type="string"><text:p>x</text:p></table:table-cell>'
+        rows = (
+            f"<table:table-row>{cell * 2_500}</table:table-row>" + f"<table:table-row>{cell}</table:table-row>" * 2_500
+        )
+        body = open_document("spreadsheet", f'<table:table table:name="S">{rows}</table:table>')
+        with pytest.raises(SearchFetchError) as caught:
+            zipped(body, URL, "")
+        assert caught.value.details["reason"] == "too_large"
+
+    def test_empty_cells_at_the_end_of_a_sheet_do_not_count(self) -> None:
+        """Programs repeat them up to the last column and row."""
+        end = '<table:table-cell table:number-columns-repeated="16382"/>'
+        cell = (
+            '<table:table-cell office:value-type="string" table:number-columns-repeated="2">'
+            "<text:p>x</text:p></table:table-cell>"
+        )
+        last = f'<table:table-row table:number-rows-repeated="1048376">{end}</table:table-row>'
+        rows = f"<table:table-row>{cell}{end}</table:table-row>" * 200 + last
+        page = zipped(open_document("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'), URL, "")
+        assert page.markdown.count("| x | x |") == 200
+        assert not page.warnings
+
+    def test_only_the_first_of_very_many_sheets_are_read(self) -> None:
+        row = f'<row r="1">{cell("A1", "x")}</row>'
+        page = zipped(sheets(*[row] * (MOST_SHEETS + 5)), URL, "")
+        assert page.markdown.count("## ") == MOST_SHEETS
+        assert page.warnings == (f"Only the first {MOST_SHEETS:,} of {MOST_SHEETS + 5:,} sheets were read.",)
+
+    @pytest.mark.parametrize("far", ["XFD1048576", "ZZ1048576"])
+    def test_a_cell_at_the_end_of_a_sheet_does_not_cost_the_others(self, far: str) -> None:
+        """The library would need 550 GB for the rectangle of these cells."""
+        rows = f'<row r="1">{cell("A1", "Port")}{cell("C1", "Fee")}</row><row r="1048576">{cell(far, "far")}</row>'
+        page = zipped(sheets(rows, f'<row r="1">{cell("A1", "other")}</row>'), URL, "")
+        assert "| Port |  | Fee |" in page.markdown
+        assert "| other |" in page.markdown
+        assert page.warnings == ("Cells far away from the first ones were left out.",)
+
+    def test_far_cells_that_nothing_closes_cost_no_more_than_their_length(self) -> None:
+        """A search to the end of the sheet for each of them would take many minutes."""
+        rows = f'<row r="1">{cell("A1", "Port")}' + '<c r="ZZ99999">x' * 200_000 + '</row><row r="9999999"></row>'
+        assert zipped(sheets(rows, f'<row r="1">{cell("A1", "other")}</row>'), URL, "").warnings == (FAR,)
+
+    def test_a_large_workbook_is_read_as_it_is(self) -> None:
+        rows = f'<row r="1">{cell("A1", "Port")}</row>' + " " * MOST_UNPACKED
+        assert "| Port |" in zipped(sheets(rows), URL, "").markdown
+
+    def test_pictures_do_not_count_where_far_cells_are_left_out(self) -> None:
+        rows = f'<row r="1">{cell("A1", "Port")}</row><row r="1048576">{cell("XFD1048576", "far")}</row>'
+        pictures: dict[str, str | bytes] = {"xl/media/image1.png": bytes(MOST_UNPACKED)}
+        assert "| Port |" in zipped(sheets(rows, more=pictures), URL, "").markdown
+
+    def test_a_damaged_workbook_is_refused(self) -> None:
+        with pytest.raises(SearchFetchError, match="damaged"):
+            workbook(b"PK\x03\x04 no workbook")

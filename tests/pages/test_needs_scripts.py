@@ -1,0 +1,86 @@
+"""Pages that are empty until their scripts run."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_gateway.pages.formats.html import LITTLE_TEXT, needs_scripts
+
+APP = '<script src="/app.js"></script>'
+WORDS = "The tide comes in twice a day. " * 6
+
+MENU = "".join(f'<li><a href="/{number}">The tide of day {number}</a></li>' for number in range(40))
+
+
+def judged(body: str, head: str = "") -> bool:
+    html = f"<!doctype html><html><head><title>{WORDS}</title>{head}</head><body>{body}</body></html>"
+    return needs_scripts(html.encode(), "https://example.com/", "utf-8")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'<div id="root"></div>{APP}',
+        f'<div id="app">Loading …</div>{APP}',
+        f'<div id="__next"></div><script>start()</script>{APP}',
+        f"<app-root></app-root>{APP}",
+        f"<header><h1>Tides</h1><p>{WORDS}</p></header><app-root></app-root>{APP}",
+        f'<main><h1>Tides</h1></main><div id="app"></div>{APP}',
+        f'<div id="app"><main><h1>Loading…</h1><p>Tides</p></main></div>{APP}',
+        f'<main><h1>Tides</h1><div class="content"></div></main>{APP}',
+        APP,
+        f"<noscript>You need to enable JavaScript to run this app. {WORDS}</noscript><div id=root></div>{APP}",
+        f'<nav>{WORDS}</nav><main id="root"></main>{APP}',
+        f"<p>{WORDS}</p><noscript>Please switch on JavaScript.</noscript>{APP}",
+        f'<template><p>{WORDS * 9}</p></template><div id="svelte"></div>{APP}',
+        f'<nav>{WORDS * 9}</nav><div id="app"><p>Please wait …</p></div><footer>{WORDS * 9}</footer>{APP}',
+        f'<ul>{MENU}</ul><div id="root"></div>{APP}',
+        f"<ul>{MENU}</ul><h1>Tides</h1><p>Loading the documentation, please wait…</p>{APP}",
+    ],
+)
+def test_a_page_without_text_in_its_markup_needs_its_scripts(body: str) -> None:
+    assert judged(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "<p>Short.</p>",
+        '<div id="root"></div>',
+        '<div id="root"></div><script type="application/ld+json">{"a": 1}</script><script></script>',
+        f"<p>{WORDS}</p>{APP}",
+        f'<div id="root"><p>{WORDS * 9}</p></div>{APP}',
+        f'<main id="root"></main><article>{WORDS * (LITTLE_TEXT // len(WORDS) + 1)}</article>{APP}',
+        f'<div id="root"><p>{WORDS}</p></div>{APP}',
+        f'<div id="app"><h1>All pages</h1><ul>{MENU}</ul></div>{APP}',
+        f"<h1>All pages</h1><ul>{MENU}</ul><x-search></x-search>{APP}",
+        f"<main><h1>Struct Table</h1><rustdoc-toolbar></rustdoc-toolbar><p>{WORDS}</p></main>{APP}",
+        f"<ul>{MENU}</ul><p>{WORDS}</p><p>Loading …</p>{APP}",
+        f"<main><h1>Tides</h1><p>Open the manual of tides.</p></main>{APP}",
+        f'<div id="app"><main class="home"><header><h1>Tides</h1><p>A manual of tides</p></header></main></div>{APP}',
+    ],
+)
+def test_a_page_with_text_or_without_scripts_does_not_need_scripts(body: str) -> None:
+    assert not judged(body)
+
+
+def test_a_page_without_text_needs_the_scripts_in_its_head() -> None:
+    assert judged("<div id=app></div>", head='<script type="module" src="/a.js"></script>')
+
+
+def test_bytes_that_are_not_a_page_need_no_scripts() -> None:
+    assert not needs_scripts(b"", "https://example.com/", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("element", "expected"),
+    [("<x-a></x-a>", True), ("<script>a</script>", True), ("<x-a>", False), ("<div id=root>", False)],
+)
+def test_a_page_of_many_elements_is_judged_in_one_pass(element: str, expected: bool) -> None:
+    """Ours: a quadratic look at 100,000 elements would take hours. Scripts deeper than libxml2 reads do not count."""
+    assert judged(element * 100_000 + APP) is expected
+
+
+def test_a_note_for_readers_without_scripts_that_never_ends_is_judged_in_one_pass() -> None:
+    assert not judged("<noscript>a" * 100_000 + APP)
