@@ -34,7 +34,7 @@ SLOW = (
     "functions",
     "entrypoints",
     "state",
-    "docs_index",
+    "docs",
     "app",
     "pages/browser",
     "pages/visibility",

@@ -125,7 +125,11 @@ def test_the_server_and_its_tools_load_no_client_and_no_reader_and_nothing_to_ex
     None
 ):
     """A client waits for them before the handshake."""
-    heavy = "{'httpcore2', 'lxml', 'numpy', 'openai', 'websearch_gateway.pages.browser', 'websearch_gateway.pipeline.finalize'}"
+    heavy = {
+        *("httpcore2", "lxml", "numpy", "openai"),
+        *("websearch_gateway.pages.browser", "websearch_gateway.pages.reader_table"),
+        "websearch_gateway.pipeline.finalize",
+    }
     script = f"""
 import asyncio, sys
 from websearch_gateway.entrypoints.lifecycle import exporting
