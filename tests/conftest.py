@@ -73,6 +73,28 @@ def _own_logging() -> Iterator[None]:
     ours.setLevel(levels[1])
 
 
+@pytest.fixture(autouse=True)
+def _no_defects(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test in which a worker ran into an exception that it does not know: the caller gets an error of the page,
+    and may go on without its answer. A test that wants one is marked `defective`."""
+    watch = _Defects(logging.ERROR)
+    log = logging.getLogger("websearch_gateway.base.workers.pool")
+    log.addHandler(watch)
+    yield
+    log.removeHandler(watch)
+    if request.node.get_closest_marker("defective") is None:
+        assert watch.messages == []
+
+
+class _Defects(logging.Handler):
+    def __init__(self, level: int) -> None:
+        super().__init__(level)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
 @pytest.fixture(scope="session")
 def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Folders that are new for each test. pytest would look at all earlier ones for the next free name."""

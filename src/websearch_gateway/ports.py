@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, TypeVarTuple, runtime_checkable
 
 from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import (
@@ -28,6 +28,7 @@ from websearch_gateway.models import (
 )
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -171,8 +172,8 @@ class Workers(Protocol):
 
     async def run(
         self,
-        function: Callable[..., object],
-        *arguments: object,
+        function: Callable[[*Ts], object],
+        *arguments: *Ts,
         deadline: Deadline,
         size: int | None = None,
         heavy: bool = False,

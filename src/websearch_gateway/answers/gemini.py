@@ -245,7 +245,7 @@ class Redirects:
 
     async def _target(self, link: str, deadline: Deadline) -> str:
         try:
-            await self.fetcher.fetch(link, deadline, follow=False, max_bytes=_MAX_BYTES)
+            await self.fetcher.fetch(link, deadline, follows=lambda _: False, max_bytes=_MAX_BYTES)
         except SearchFetchError as error:
             target = error.details.get("location")
             return target if isinstance(target, str) and is_web_address(target) else link

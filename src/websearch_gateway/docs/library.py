@@ -192,7 +192,9 @@ class DocsLibrary:
 
     async def _project(self, folder: str) -> dict[str, Any]:
         own: Mapping[Ecosystem, str] = {"pypi": self.registries.pypi, "npm": self.registries.npm}
-        public = {ecosystem: (*PUBLIC[ecosystem], urlsplit(url).netloc) for ecosystem, url in own.items()}
+        public: Mapping[str, Sequence[str]] = {
+            ecosystem: (*PUBLIC[ecosystem], urlsplit(url).netloc) for ecosystem, url in own.items()
+        }
         home = str(await asyncio.to_thread(Path.home))
         files = [name.replace("~", home, 1) for name in USER_FILES]
         try:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVarTuple
 
 from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeoutError, SearchValidationError
 from websearch_gateway.models import Deadline
@@ -326,11 +326,14 @@ class TextQuery:
     any: bool = False
 
 
+Ts = TypeVarTuple("Ts")
+
+
 class Run(Protocol):
     """Runs a function that untrusted data may hang or crash."""
 
     async def run(
-        self, function: Callable[..., object], *arguments: object, deadline: Deadline, seconds: float | None = ...
+        self, function: Callable[[*Ts], object], *arguments: *Ts, deadline: Deadline, seconds: float | None = ...
     ) -> Any:
         """The result of `function(*arguments)`, as JSON values. The function must be importable by its name.
 

@@ -132,6 +132,31 @@ async def test_a_relative_redirect_stays_on_the_site(serve: Serve) -> None:
     assert (await fetch(server, "/a/b/c")).final_url == server.url("/a/n%C3%A9xt")
 
 
+COOKIE = "Set-Cookie: seen=1; Path=/; HttpOnly\r\nSet-Cookie: broken\r\nSet-Cookie: lang=en"
+
+
+async def test_a_redirect_gets_its_cookies_back_on_its_own_origin_and_no_other_request_does(serve: Serve) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        has_cookie = b"cookie: a=b; seen=1; lang=en" in server.requests[-1].lower()
+        writer.write(page(b"there") if has_cookie else page(b"", f"Location: /\r\n{COOKIE}", status="302 Found"))
+
+    server = await serve(answer)
+    assert (await fetch(server, headers={"Cookie": "a=b"})).body == b"there"
+    await fetch(server, headers={"Cookie": "a=b"})
+    assert len(server.requests) == 4
+    other = await serve(page(b"end"))
+    start = await serve(page(b"", f"Location: {other.url('/')}\r\n{COOKIE}", status="302 Found"))
+    await fetch(start, also=other)
+    assert b"seen" not in other.requests[0]
+
+
+async def test_a_caller_chooses_which_redirects_are_followed(serve: Serve) -> None:
+    server = await serve(page(b"", "Location: /b", status="302 Found"))
+    with pytest.raises(SearchFetchError) as raised:
+        await fetch(server, follows=lambda url: not url.endswith("/b"))
+    assert raised.value.details == {"location": server.url("/b")}
+
+
 async def test_endless_redirects_end(serve: Serve) -> None:
     server = await serve(page(b"", "Location: /again", status="302 Found"))
     with pytest.raises(SearchFetchError, match="redirects more than"):

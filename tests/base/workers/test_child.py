@@ -39,8 +39,8 @@ def test_a_result_is_plain() -> None:
 @pytest.mark.parametrize(
     ("error", "reply"),
     [
-        (ValueError("may quote the page"), {"fault": "ValueError"}),
-        (RecursionError(), {"fault": "RecursionError"}),
+        (ValueError("may quote the page"), {"fault": "ValueError", "is_defect": True}),
+        (RecursionError(), {"fault": "RecursionError", "is_defect": True}),
         (SearchValidationError("No such thing."), {"fault": "No such thing."}),
     ],
 )

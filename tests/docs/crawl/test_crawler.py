@@ -20,7 +20,8 @@ from tests.loopback import serving
 from tests.patience import PATIENCE
 from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.docs.crawl import page_work, runner
-from websearch_gateway.docs.crawl.scope import MAX_LIKE, NO_PAGE
+from websearch_gateway.docs.crawl.endless import LIKE_OTHERS, MAX_LIKE
+from websearch_gateway.docs.crawl.scope import NO_PAGE
 from websearch_gateway.docs.library import DocsLibrary, statuses
 from websearch_gateway.docs.library import listed as listed_sites
 from websearch_gateway.docs.models import CrawlOptions, CrawlProgress, Owner, TextQuery
@@ -611,7 +612,7 @@ async def test_a_crawl_that_waits_for_its_next_try_says_until_when(docs, site, m
 
 async def test_what_never_comes_into_the_frontier_is_counted_with_its_reason(site, workers, tmp_path):
     page, numbered = "/docs/page.html", [f"/docs/day-{number}.html" for number in range(MAX_LIKE + 2)]
-    links = ("/blog/", "/docs/a.zip", "/docs/de/page.html", "/docs/old/page.html", "https://elsewhere.example/", page)
+    links = ("/blog/", "/docs/a-1.zip", "/docs/de/page.html", "/docs/old/page.html", "https://elsewhere.example/", page)
     site.pages["/docs/"] = html("Start", links=(*links, *numbered))
     site.pages[page] = html("Page", links=(*links, "/blog/2.html"))
     site.raw["/docs/sitemap.xml"] = f"<urlset><url><loc>{site.url}fr/page.html</loc></url></urlset>".encode()
@@ -627,13 +628,43 @@ async def test_what_never_comes_into_the_frontier_is_counted_with_its_reason(sit
                 "a type of file without text, or a copy of a page": 1,
                 "in another language": 2,
                 "--exclude leaves it out": 1,
-                f"like {MAX_LIKE} others but for its digits": 2,
+                LIKE_OTHERS: 2,
             }
             assert [url.rpartition(":")[2].partition("/")[2] for url in found["in another language"].urls] == [
                 "docs/fr/page.html",
                 "docs/de/page.html",
             ]
             assert "2 outside of the start URL's folder" in listed.left_out
+
+
+@pytest.mark.parametrize("place", ["/llms.txt", "/docs/llms.txt"])
+async def test_pages_that_only_an_llms_txt_names_are_indexed(docs, site, place):
+    site.pages = {"/docs/": html("Start", links=("a.html",)), "/docs/a.html": html("Alpha", "The zebra eats grass.")}
+    site.pages |= {"/docs/b.html": html("Beta", "The yak eats hay.")}
+    site.raw[place] = f"# X\n\n- [Gone]({site.url}gone.html)\n- [B](/docs/b.html): only here\n".encode()
+    version = await crawled(docs, site.url)
+    assert await found(docs, version.id, "yak") == {"b.html"}
+
+
+async def test_the_next_page_is_followed_where_only_the_head_names_it(docs, site):
+    site.pages = {
+        "/docs/": html("Start", head='<link rel="next" href="b.html"><link rel="stylesheet" href="c.html">'),
+        "/docs/b.html": html("Beta", "The yak eats hay."),
+        "/docs/c.html": html("Gamma", "The yak eats straw."),
+    }
+    version = await crawled(docs, site.url)
+    assert await found(docs, version.id, "yak") == {"b.html"}
+
+
+async def test_an_address_that_ends_like_a_file_is_a_page_if_its_reply_is_one(docs, site):
+    files = tuple(f"build{letter}.log" for letter in "abcdefgh")
+    site.pages = {"/docs/": html("Start", links=("math.log", "list.zip", *files))}
+    site.pages |= {f"/docs/{name}": html(name, f"The zebra is a {name}.") for name in ("math.log", "list.zip")}
+    site.raw |= {f"/docs/{name}": b"made with zebra" for name in files}
+    version = await crawled(docs, site.url)
+    assert await found(docs, version.id, "zebra") == {"math.log", "list.zip"}
+    (full,) = (await statuses(docs, [version])).sites
+    assert [(one.reason, one.count) for one in full.skipped] == [(NO_PAGE, len(files))]
 
 
 async def test_files_of_a_folder_that_are_no_documents_are_counted(workers, tmp_path):

@@ -12,8 +12,8 @@ from websearch_gateway.docs.crawl.listing import (
     full_text_in,
     full_text_pages,
     inventory,
+    llms_in,
     llms_urls,
-    pages_in,
     robots_sitemaps,
     search_index_urls,
     sitemap_in,
@@ -92,7 +92,7 @@ HOSTILE = [
     "parse",
     [
         lambda text: inventory(_compressed_names(text), BASE),
-        robots_sitemaps,
+        lambda text: robots_sitemaps(text, "https://docs.example.org"),
         lambda text: sitemap_urls(text.encode()),
         lambda text: search_index_urls(text.encode(), BASE),
         lambda text: search_index_urls(b"docnames:[" + text.encode(), BASE),
@@ -122,9 +122,15 @@ def test_names_with_blanks_and_colons_are_read_and_long_lines_skipped() -> None:
 def test_a_list_that_holds_a_malformed_address_keeps_the_others() -> None:
     scope = Scope.of(BASE)
     text = "[a](http://[) [b](b.html) [c](/c.html) [d](https://e.org/) [b](b.html#x) [c](/c.html)"
-    found, left_out = pages_in(scope, BASE, llms_urls, text, BASE)
+    found, left_out = llms_in(scope, text.encode(), f"{BASE}llms.txt")
     assert found == [f"{BASE}b.html"]
     assert left_out == {"outside of the start URL's folder": ["https://docs.example.org/c.html"]}
+
+
+@pytest.mark.parametrize("named", ["https://docs.example.org/maps/a.xml", "/maps/a.xml", "maps/a.xml"])
+def test_robots_txt_names_a_sitemap_by_its_address_or_its_path(named: str) -> None:
+    robots = f"User-agent: *\nDisallow:\n\nSitemap: {named}\n"
+    assert robots_sitemaps(robots, "https://docs.example.org") == ["https://docs.example.org/maps/a.xml"]
 
 
 def test_a_sitemap_of_sitemaps_names_only_those_of_the_same_origin() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.pages.formats.plain import MOST_ENTRIES, TOO_LONG, feed
+from websearch_gateway.pages.formats.feed import MOST_ENTRIES, TOO_LONG, feed
 
 URL = "https://tides.example/feed"
 RSS = """<?xml version="1.0"?>
@@ -46,6 +46,19 @@ Plain"""
 def test_each_entry_is_under_its_title(text: str) -> None:
     page = feed(text.encode(), URL, "utf-8")
     assert (page.title, page.markdown) == ("Tide news", READ)
+
+
+def test_links_are_relative_to_the_base_around_them_and_titles_may_name_tags() -> None:
+    text = (
+        '<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://tides.example/blog/"><entry xml:base="2024/">'
+        '<title type="html">Use &amp;lt;gate&amp;gt; &lt;b&gt;well&lt;/b&gt;</title><link href="one"/>'
+        '<content type="html">See &lt;a href="plan"&gt;it&lt;/a&gt;.</content></entry></feed>'
+    )
+    assert feed(text.encode(), URL, "utf-8").markdown == (
+        "## [Use \\<gate> well](https://tides.example/blog/2024/one)\n\nSee [it](https://tides.example/blog/2024/plan)."
+    )
+    rss = "<rss><channel><item><title>One</title><link>/one</link></item></channel></rss>"
+    assert feed(rss.encode(), URL, "utf-8").markdown == "## [One](https://tides.example/one)"
 
 
 def test_no_entry_can_look_like_another_one() -> None:

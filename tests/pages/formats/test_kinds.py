@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from typing import Any
 
@@ -12,8 +13,8 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline
 from websearch_gateway.pages.formats.html import HtmlReader
 from websearch_gateway.pages.formats.kinds import CONVERTERS, Kind, kind_of
-from websearch_gateway.pages.formats.plain import csv_table, json_text, markdown
-from websearch_gateway.pages.formats.rendering import MAX_MARKDOWN, TOO_LONG
+from websearch_gateway.pages.formats.plain import MAX_INFLATED, csv_table, json_text, markdown
+from websearch_gateway.pages.formats.rendering import MAX_MARKDOWN, TOO_LONG, cleaned
 
 
 def fetched(body: bytes, content_type: str, charset: str = "utf-8", path: str = "") -> Fetched:
@@ -27,14 +28,14 @@ def fetched(body: bytes, content_type: str, charset: str = "utf-8", path: str = 
         (b"<p>x", "text/html", "html"),
         (b"just words", "text/html", "text"),
         (b"<p>a stray\0nul", "text/html", "html"),
-        (b"<!doctype html><p>source code", "text/plain", "text"),
+        (b"<!doctype html><p>source code", "text/plain", "code"),
         (b"# Head", "text/markdown", "markdown"),
         (b"<rss/>", "application/rss+xml", "feed"),
         (b'<?xml version="1.0"?><?xml-stylesheet href="x"?>\n<feed xmlns="y">', "text/html", "feed"),
         (b"<atom:feed>", "application/xml", "feed"),
         (b"<rdf:RDF xmlns=", "", "feed"),
         (b"<rss>", "text/plain", "text"),
-        (b"<note/>", "application/xml", "text"),
+        (b"<note/>", "application/xml", "code"),
         (b"{}", "application/ld+json", "json"),
         (b"{}", "", "json"),
         (b"{}", "text/plain", "text"),
@@ -73,7 +74,10 @@ def test_the_kind_follows_the_declared_type_and_the_first_bytes(body: bytes, dec
         ("data.CSV", "", "csv"),
         ("data.tsv?x=y.json", "text/plain", "csv"),
         ("data.json", "text/plain", "json"),
-        ("data.csv", "text/x-python", "text"),
+        ("data.csv", "text/x-python", "code"),
+        ("lift.py", "text/plain", "code"),
+        ("lift.R", "application/octet-stream", "code"),
+        ("notes.txt", "text/plain", "text"),
         ("csv", "text/plain", "text"),
     ],
 )
@@ -97,7 +101,6 @@ async def test_a_pdf_may_be_larger_than_a_page(bench: Any, path: str) -> None:
 @pytest.mark.parametrize(
     ("body", "declared", "named"),
     [
-        (b"\x1f\x8b\x08", "", "application/gzip"),
         (b"x" * 257 + b"ustar", "text/plain", "application/x-tar"),
         (b"\x89PNG", "text/html", "image/png"),
         (b"RIFF1234WEBPVP8 ", "text/plain", "image/webp"),
@@ -106,6 +109,8 @@ async def test_a_pdf_may_be_larger_than_a_page(bench: Any, path: str) -> None:
         (b"\x00\x01\x02", "text/html", "text/html"),
         (b"\x00\x01\x02", "", "application/octet-stream"),
         (b"abc", "video/mp4", "video/mp4"),
+        (b"%!PS-Adobe-3.0", "application/postscript", "application/postscript"),
+        (b"a\x01b", "application/x-sh", "application/x-sh"),
         (b"abc", "application/pdf", "application/pdf"),
     ],
 )
@@ -115,11 +120,80 @@ def test_content_that_is_not_text_is_refused_whatever_its_declared_type(body: by
     assert caught.value.details == {"reason": "type", "content_type": named}
 
 
+SOURCE = "<?lift?>\n<style>a</style>\n# define *a_b* &lt;\n\n\treturn  a_b[0] * *c[1];\n"
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "application/x-sh",
+        "application/x-python-code",
+        "application/typescript",
+        "application/x-tex",
+        "application/x-subrip",
+        "application/graphql",
+        "application/x-bibtex",
+        "application/vnd.oai.openapi",
+        "application/xml",
+        "application/xslt+xml",
+        "application/toml",
+        "text/x-c",
+        "text/css",
+        "text/javascript",
+    ],
+)
+def test_source_of_any_type_is_unchanged_in_a_fence(declared: str) -> None:
+    file = fetched(SOURCE.encode(), declared, path="a.src")
+    page = cleaned(CONVERTERS[kind_of(file)], file.url, file.body, file.url, "utf-8")
+    assert page.markdown == f"```src\n{SOURCE.rstrip()}\n```"
+
+
+@pytest.mark.parametrize("start", ['<?xml version="1.0"?>\n<project/>', "<!DOCTYPE html>\n<p>x</p>", "<svg></svg>"])
+def test_markup_that_is_declared_as_plain_text_is_shown_as_it_is(start: str) -> None:
+    file = fetched(start.encode(), "text/plain")
+    page = cleaned(CONVERTERS[kind_of(file)], file.url, file.body, file.url, "utf-8")
+    assert page.markdown == f"```\n{start}\n```"
+
+
+def test_a_fence_is_longer_than_those_in_the_source() -> None:
+    assert CONVERTERS["code"](b"x\n````\ny", "https://example.com/a", "utf-8").markdown == "`````\nx\n````\ny\n`````"
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "markdown"),
+    [
+        ("changelog.gz", b"Grease the hinges.", "Grease the hinges."),
+        ("a.json.gz", b"[1]", "```json\n[\n  1\n]\n```"),
+        ("a.md.gz", b"# T\n\n[a](b.md)", "# T\n\n[a](https://example.com/b.md)"),
+        ("page.gz", b"<html><body><main><p>Words of the page.</p></main></body></html>", "Words of the page."),
+    ],
+)
+def test_a_compressed_file_is_read_by_its_own_kind(name: str, inside: bytes, markdown: str) -> None:
+    file = fetched(gzip.compress(inside), "application/gzip", path=name)
+    assert CONVERTERS[kind_of(file)](file.body, file.url, "utf-8").markdown == markdown
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"\x1f\x8b\x08damaged", "damaged"),
+        (gzip.compress(b"x" * 257 + b"ustar"), "type"),
+        (gzip.compress(gzip.compress(b"x")), "type"),
+        (gzip.compress(b" " * (MAX_INFLATED + 1)), "too_large"),
+    ],
+    ids=["damaged", "archive", "twice", "bomb"],
+)
+def test_a_compressed_file_that_holds_no_text_says_why(body: bytes, reason: str) -> None:
+    with pytest.raises(SearchFetchError) as raised:
+        CONVERTERS["gzip"](body, "https://example.com/a.gz", "utf-8")
+    assert raised.value.details["reason"] == reason
+
+
 def test_a_head_full_of_comments_is_classified_quickly() -> None:
     assert kind_of(fetched(b"<!---->" * 200 + b"?", "")) == "text"
 
 
-@pytest.mark.parametrize("kind", sorted(CONVERTERS.keys() - {"pdf", "feed", "zip", "compound", "notebook"}))
+@pytest.mark.parametrize("kind", sorted(CONVERTERS.keys() - {"pdf", "feed", "zip", "compound", "notebook", "gzip"}))
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe\x00", b"[" * 99_999, b"<" * 1_000, b'a,"b\n' * 3], ids=range(5))
 def test_any_bytes_can_be_read_as_text(kind: Kind, body: bytes) -> None:
     CONVERTERS[kind](body, "https://example.com/a", "utf-8")
@@ -140,7 +214,41 @@ def test_comments_in_markdown_are_left_out() -> None:
 
 def test_the_first_main_heading_is_the_title_of_markdown() -> None:
     page = markdown(b"intro\n## No\n# The *Mill* #\ntext", "", "utf-8")
-    assert (page.title, page.markdown) == ("The *Mill*", "intro\n## No\n# The *Mill* #\ntext")
+    assert (page.title, page.markdown) == ("The Mill", "intro\n## No\n# The *Mill* #\ntext")
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "rest"),
+    [
+        ('---\ntitle: "Lifts: a guide"\nauthor: x\n---\n\n# One\n', "Lifts: a guide", "# One"),
+        ("+++\ntitle = 'Lifts'\n+++\n# One\n", "Lifts", "# One"),
+        ("# [gull](https://gull.example) ![build](https://ci.example/b.svg)\n", "gull", None),
+        ("The `gull` *guide*\n==========\n\nWords.\n", "The gull guide", None),
+        ("---\n\nWords between\n\n---\n", "", None),
+        ("```\n---\ntitle: x\n---\n```\n", "", None),
+    ],
+)
+def test_the_title_of_markdown_is_words_of_its_front_matter_or_first_heading(
+    text: str, title: str, rest: str | None
+) -> None:
+    page = markdown(text.encode(), "", "utf-8")
+    assert (page.title, page.markdown) == (title, text.strip() if rest is None else rest)
+
+
+def test_the_front_matter_of_markdown_dates_it() -> None:
+    assert markdown(b"---\ntitle: a\ndate: 2024-03-05T10:00:00+02:00\n---\nb", "", "utf-8").published == "2024-03-05"
+
+
+def test_relative_links_of_markdown_lead_where_they_do_on_the_site() -> None:
+    text = (
+        "[a](b/c.md) ![d](../e.png) [f](#g) [h](https://x.example/) [i](mailto:j@k.example) [l][m] `[n](o)`\n\n"
+        '[m]: /p "Q"\n\n```\n[r](s)\n```\n'
+    )
+    assert markdown(text.encode(), "https://e.example/docs/README.md", "utf-8").markdown == (
+        "[a](https://e.example/docs/b/c.md) ![d](https://e.example/e.png) [f](#g) [h](https://x.example/) "
+        "[i](mailto:j@k.example) [l][m] `[n](o)`\n\n"
+        '[m]: https://e.example/p "Q"\n\n```\n[r](s)\n```'
+    )
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

@@ -7,7 +7,7 @@ from email.message import EmailMessage
 import pytest
 
 from tests.growth import too_much
-from websearch_gateway.pages.formats.plain import MOST_PARTS, mail
+from websearch_gateway.pages.formats.mail import MOST_PARTS, mail
 
 
 def message(plain: str = "", html: str = "") -> EmailMessage:
@@ -28,6 +28,7 @@ def test_headers_text_and_attachments() -> None:
     page = mail(bytes(written), "https://example.com/a", "utf-8")
     assert (page.title, page.published) == ("Übung at sea", "2024-03-01")
     assert page.markdown == (
+        "**Subject:** Übung at sea  \n"
         "**From:** Ann <ann@example.com>  \n**To:** bob@example.com  \n**Date:** Fri, 01 Mar 2024 12:00:00 +0000\n\n"
         "First line.\nSecond line.\n\n**Attachments:**\n\n* cargo.zip (application/zip)"
     )
@@ -37,6 +38,65 @@ def test_the_richer_of_two_forms_is_read() -> None:
     page = mail(bytes(message("See HTML.", "<p>A <b>long</b> tale of the sea</p>")), "https://example.com/a", "utf-8")
     assert "A **long** tale of the sea" in page.markdown
     assert "See HTML." not in page.markdown
+
+
+def parts(kind: str, *inside: str) -> bytes:
+    texts = "--b".join(f"{part}\n" for part in inside)
+    return f"Content-Type: multipart/{kind}; boundary=b\n\n--b\n{texts}--b--".encode()
+
+
+PLAIN, HTML = "Content-Type: text/plain\n\n", "Content-Type: text/html\n\n"
+PICTURE = "Content-Type: image/png; name=g.png\nContent-Disposition: inline\n\niVBO"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (
+            parts("mixed", f"{PLAIN}One.", f"\n{PICTURE}", f"\n{PLAIN}Two."),
+            "One.\n\nTwo.\n\n**Attachments:**\n\n* g.png (image/png)",
+        ),
+        (parts("mixed", f"{HTML}<p>One.", f"\n{HTML}<p>Two."), "One.\n\nTwo."),
+        (parts("related", f"{HTML}<p>One.", f"\n{HTML}<p>A frame."), "One."),
+        (parts("alternative", f"{PLAIN}One two three.", f"\n{HTML}<p><b>One</b> two three."), "One two three."),
+        (
+            parts(
+                "alternative",
+                f"{PLAIN}The times.",
+                f"\n{HTML}<p>The times.<table><tr><th>Gate<th>Time<tr><td>Upper<td>14",
+            ),
+            "The times.\n\n| Gate | Time |\n| --- | --- |\n| Upper | 14 |",
+        ),
+        (
+            parts(
+                "mixed",
+                f"{PLAIN}See below.",
+                "\nContent-Type: message/rfc822\n\nFrom: a@b.example\nSubject: Level\n\nIt is 4 m.",
+            ),
+            "See below.\n\n**Forwarded message:**\n\n**Subject:** Level  \n**From:** a@b.example\n\nIt is 4 m.",
+        ),
+    ],
+    ids=["around a picture", "two of HTML", "related", "same words", "a table more", "forwarded"],
+)
+def test_every_text_of_a_message_is_read_once(body: bytes, text: str) -> None:
+    assert (
+        mail(b"To: x@y.example\n" + body, "https://example.com/a", "utf-8").markdown == f"**To:** x@y.example\n\n{text}"
+    )
+
+
+def test_a_page_that_a_browser_saved_is_that_page() -> None:
+    markup = "<html><head><title>Gulls</title></head><body><nav><a href='/'>Home</a></nav><main><h1>Gulls</h1>"
+    saved = parts(
+        "related",
+        f"Content-Type: text/html; charset=utf-8\n\n{markup}<p>Words of <a href='b'>it</a>{' and more' * 20}.</main>",
+        f"\n{PICTURE}",
+    )
+    head = b"From: <Saved by Blink>\nSnapshot-Content-Location: https://gull.example/a/\n"
+    page = mail(head + saved, "https://example.com/a.mhtml", "utf-8")
+    assert (page.title, page.markdown) == (
+        "Gulls",
+        f"# Gulls\n\nWords of [it](https://gull.example/a/b){' and more' * 20}.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,7 +130,7 @@ def test_messages_in_each_other_are_read_to_a_bounded_depth() -> None:
     page = mail(outer + inner + b"--outer\n\nwords\n--outer--\n", "https://example.com/a", "utf-8")
     assert (page.title, page.markdown) == (
         "Tides",
-        "words\n\n**Attachments:**\n\n* unnamed (application/octet-stream)",
+        "**Subject:** Tides\n\nwords\n\n**Attachments:**\n\n* unnamed (application/octet-stream)",
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.pages.formats.plain import LEFT_OUT, LONGEST_OUTPUT, notebook
+from websearch_gateway.pages.formats.notebook import LEFT_OUT, LONGEST_OUTPUT, notebook
 
 
 def read(*cells: dict[str, Any], **metadata: Any) -> str:
@@ -53,3 +53,26 @@ def test_damaged_notebooks_are_refused(body: bytes) -> None:
 def test_cells_of_a_wrong_shape_are_left_out() -> None:
     body = b'{"cells": [1, null, {"cell_type": "code", "outputs": 5, "source": 7}], "metadata": 3}'
     assert notebook(body, "https://example.com/a", "").markdown == ""
+
+
+def test_a_notebook_of_the_third_version_is_read() -> None:
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Gulls"]},
+        {"cell_type": "markdown", "source": "Of **all** kinds."},
+        {"cell_type": "code", "input": ["1 + 1"], "outputs": [{"output_type": "pyout", "text": ["2"]}]},
+        {"cell_type": "code", "input": "x", "outputs": [{"output_type": "display_data", "png": "iVBO"}]},
+        {"cell_type": "code", "input": "y", "outputs": [{"output_type": "pyout", "html": "<b>bold</b>", "text": "b"}]},
+    ]
+    value = {"nbformat": 3, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
+    page = notebook(json.dumps(value).encode(), "", "utf-8")
+    assert page.title == "Gulls"
+    assert page.markdown.split("\n\n") == [
+        "## Gulls",
+        "Of **all** kinds.",
+        "```python\n1 + 1\n```",
+        "```\n2\n```",
+        "```python\nx\n```",
+        "[Image: image/png]",
+        "```python\ny\n```",
+        "**bold**",
+    ]

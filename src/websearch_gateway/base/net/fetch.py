@@ -118,6 +118,8 @@ PRODUCT = "websearch-gateway"
 USER_AGENT = f"{PRODUCT}/{__version__} (reads pages that a user asked for)"
 ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
 MAX_REDIRECTS = 8
+MOST_COOKIES, LONGEST_COOKIE = 20, 4_096
+"""The most cookies of a redirect that are sent back, and the most characters of one (RFC 6265, section 6.1)."""
 MAX_PIECES = 20_000
 LEAST_PIECE_BYTES = 2_000
 """The least bytes of a piece of a large file, on average."""
@@ -200,16 +202,24 @@ class _Asked:
     max_bytes: int
     deadline: Deadline
     body: bytes | None = None
-    follow: bool = True
+    follows: Callable[[str], bool] | None = None
     sending: Sending | None = None
     read: Read = _read
+
+
+@dataclass(frozen=True, slots=True)
+class _Redirect:
+    """Where a reply leads, and the cookies that it sets, by name."""
+
+    target: Target
+    cookies: Mapping[str, str] = field(repr=False)
 
 
 class Fetcher:
     """Fetches pages. One instance serves the whole process, from one event loop; close it with `aclose`.
 
-    It uses connection pools directly, without an HTTP client, so no option can add cookies, credentials from the
-    environment or automatic redirects.
+    It uses connection pools directly, without an HTTP client, so no option can add credentials from the environment or
+    automatic redirects. The cookies of a redirect are sent with what follows on the same origin, and then forgotten.
 
     Args:
         policy: checks every URL, redirect and address.
@@ -254,14 +264,15 @@ class Fetcher:
         headers: Mapping[str, str] | None = None,
         max_bytes: int = MAX_BYTES,
         json: Mapping[str, Any] | None = None,
-        follow: bool = True,
+        follows: Callable[[str], bool] | None = None,
         sending: Sending | None = None,
     ) -> Fetched:
         """GET `url` and follow redirects; or POST `json` to it and treat a redirect as an error.
 
         Args:
             deadline: also checks redirects.
-            follow: False makes a redirect an error, with `details["location"]`.
+            follows: whether to follow a redirect to a URL; any other is an error, with `details["location"]`. By
+                default all are followed.
             headers: further request headers, such as those of a conditional request. Never sent to another origin.
             max_bytes: the limit of the body, both compressed and decompressed.
             sending: called before and after each request is written.
@@ -272,7 +283,7 @@ class Fetcher:
             SearchFetchError: any other failure; `details["status"]` is the HTTP status if that is the reason.
         """
         body = json_text.dumps(json).encode() if json is not None else None
-        asked = _Asked(url, {"accept": accept}, headers or {}, max_bytes, deadline, body, follow, sending)
+        asked = _Asked(url, {"accept": accept}, headers or {}, max_bytes, deadline, body, follows, sending)
         return await self._fetched(asked, "page")
 
     async def download(self, url: str, path: Path, deadline: Deadline, *, max_bytes: int) -> None:
@@ -285,25 +296,30 @@ class Fetcher:
         if asked.body is not None:
             extra = {**extra, "content-type": "application/json", "content-length": str(len(asked.body))}
         first = target.host
+        cookies: dict[str, str] = {}
         try:
             async with asyncio.timeout(asked.deadline.remaining()):
                 for _ in range(MAX_REDIRECTS + 1):
-                    reply = await self._exchange(asked, target, {**own, **extra})
+                    reply = await self._exchange(asked, target, _with_cookies({**own, **extra}, cookies))
                     if isinstance(reply, Fetched):
                         return reply
                     if asked.body is not None:
                         message = f"{first} redirects a request that may not be sent to another address."
                         raise SearchFetchError(message)
-                    if not asked.follow:
-                        raise SearchFetchError(f"{first} redirects elsewhere.", details={"location": reply.url})
-                    if (reply.scheme, reply.netloc) != (target.scheme, target.netloc):
-                        extra = {}
-                    target = reply
-                raise SearchFetchError(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
+                    following = reply.target
+                    if asked.follows is not None and not asked.follows(following.url):
+                        raise SearchFetchError(f"{first} redirects elsewhere.", details={"location": following.url})
+                    if (following.scheme, following.netloc) == (target.scheme, target.netloc):
+                        cookies |= reply.cookies
+                    else:
+                        extra, cookies = {}, {}
+                    target = following
+                message = f"{target.host} redirects more than {MAX_REDIRECTS} times."
+                raise SearchFetchError(message, details={"reason": "redirects"})
         except TimeoutError:
             raise SearchTimeoutError(f"{first} did not deliver the {kind} in time.") from None
 
-    async def _exchange(self, asked: _Asked, target: Target, sent: Mapping[str, str]) -> Fetched | Target:
+    async def _exchange(self, asked: _Asked, target: Target, sent: Mapping[str, str]) -> Fetched | _Redirect:
         method = "GET" if asked.body is None else "POST"
         with mapped_page_errors(target.host):
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
@@ -317,7 +333,8 @@ class Fetcher:
                 if response.status in _REDIRECTS and "location" in headers:
                     # A POST follows no redirect, so the caller's check need not know of it.
                     check = asked.deadline.check_redirect if asked.body is None else None
-                    return await self._redirected(target, headers["location"], check)
+                    following = await self._redirected(target, headers["location"], check)
+                    return _Redirect(following, _cookies(response.headers))
                 # Only the host: a path or query may contain a secret.
                 _log.debug("fetch %s: status %d", target.host, response.status)
                 _check_status(target.host, response.status, headers, sent)
@@ -340,6 +357,27 @@ class Fetcher:
         if check is not None:
             await check(url)
         return checked
+
+
+def _cookies(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """The cookies that a reply sets (RFC 6265, section 5.2), without attributes: they live as long as the fetch."""
+    cookies: dict[str, str] = {}
+    for name, value in headers:
+        if name.lower() != b"set-cookie" or len(cookies) == MOST_COOKIES:
+            continue
+        pair = value.decode("latin-1").partition(";")[0]
+        cookie, is_pair, content = pair.partition("=")
+        if is_pair and len(pair) <= LONGEST_COOKIE and pair.isprintable() and pair.isascii():
+            cookies[cookie.strip()] = content.strip()
+    return cookies
+
+
+def _with_cookies(headers: Mapping[str, str], cookies: Mapping[str, str]) -> Mapping[str, str]:
+    if not cookies:
+        return headers
+    given = [value for name, value in headers.items() if name.lower() == "cookie"]
+    others = {name: value for name, value in headers.items() if name.lower() != "cookie"}
+    return {**others, "cookie": "; ".join((*given, *(f"{name}={value}" for name, value in cookies.items())))}
 
 
 async def _tell(sending: Sending, event: str, _: object) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import sys
@@ -19,12 +20,14 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVarTuple
 
 from websearch_gateway import errors
 from websearch_gateway.base.workers.worker import LENGTH_BYTES, Limits, call, request_frames
 from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeoutError, Unavailable
 from websearch_gateway.models import Deadline
+
+Ts = TypeVarTuple("Ts")
 
 SMALL_CHARS = 4_000
 """Work on at most this many characters takes a few milliseconds, so it runs in the calling process."""
@@ -38,6 +41,7 @@ STUCK_SECONDS = 20.0
 
 MAX_MESSAGE_CHARS = 300
 LIMITS = Limits()
+_log = logging.getLogger(__name__)
 
 WORKING_FOR: ContextVar[str] = ContextVar("working_for", default="local")
 """The user of the current task. Turns are shared fairly between users."""
@@ -98,8 +102,8 @@ class Workers:
 
     async def run(
         self,
-        function: Callable[..., object],
-        *arguments: object,
+        function: Callable[[*Ts], object],
+        *arguments: *Ts,
         deadline: Deadline,
         size: int | None = None,
         heavy: bool = False,
@@ -107,7 +111,7 @@ class Workers:
     ) -> Any:
         """See `ports.Workers.run`."""
         if size is not None and size <= SMALL_CHARS:
-            return _result(json.loads(json.dumps(call(function, arguments))))
+            return _result(function, json.loads(json.dumps(call(function, arguments))))
         request = request_frames(function, arguments)
         try:
             async with (
@@ -121,7 +125,7 @@ class Workers:
         except (OSError, asyncio.IncompleteReadError) as error:
             message = "The page could not be read: its worker process broke down."
             raise SearchFetchError(message, details={"reason": "crashed"}) from error
-        return _result(reply)
+        return _result(function, reply)
 
     async def aclose(self) -> None:
         """End every process. Running and later calls fail. Idempotent."""
@@ -214,8 +218,8 @@ class Workers:
         return worker
 
 
-def _result(reply: dict[str, Any]) -> Any:
-    """The result in a reply.
+def _result(function: Callable[..., object], reply: dict[str, Any]) -> Any:
+    """The result in the reply to a call of a function.
 
     Raises:
         Unavailable: the function raised it.
@@ -228,6 +232,9 @@ def _result(reply: dict[str, Any]) -> Any:
             kind = SearchFetchError
         raise kind(message, retry_after=error.get("retry_after"), details=error.get("details"))
     if "fault" in reply:
+        if reply.get("is_defect"):
+            name = getattr(function, "__name__", type(function).__name__)
+            _log.error("A defect of this program: %s raised %s.", name, str(reply["fault"])[:MAX_MESSAGE_CHARS])
         raise SearchFetchError(f"The page could not be read ({str(reply['fault'])[:MAX_MESSAGE_CHARS]}).")
     return reply["result"]
 

@@ -124,7 +124,7 @@ def call(function: Callable[..., object], arguments: Sequence[object]) -> dict[s
     except SearchError as error:
         return {"fault": error.message}
     except Exception as error:  # noqa: BLE001 - a page may cause any exception; the parent handles it
-        return {"fault": type(error).__name__}
+        return {"fault": type(error).__name__, "is_defect": True}
 
 
 def _plain(result: Any) -> Any:

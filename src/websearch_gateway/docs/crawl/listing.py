@@ -19,7 +19,7 @@ import zipfile
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -240,18 +240,29 @@ _QUOTED = re.compile(r"""["']([^"'\\]{1,500}+)["']""")
 _SITEMAP_LINE = re.compile(r"^[^\S\n]*+sitemap[^\S\n]*+:[^\S\n]*+(\S++)", re.IGNORECASE | re.MULTILINE)
 
 
-def pages_in(
-    scope: Scope, base: str, urls: Callable[..., Iterable[str]], *arguments: object
-) -> tuple[list[str], Found]:
-    """The canonical addresses of the pages in and out of scope that `urls(*arguments)` gives relative to `base`."""
-    return sorted_out(scope.place(base, url) for url in urls(*arguments))
+Pages = tuple[list[str], Found]
+"""The canonical addresses of the pages in scope, and those of the same origin that are not, by the reason."""
 
 
-def sitemap_in(scope: Scope, body: bytes) -> tuple[tuple[list[str], Found], list[str]]:
-    """The pages of a sitemap as in `pages_in`, and the further sitemaps on the same origin that it names."""
+def llms_in(scope: Scope, body: bytes, base: str) -> Pages:
+    """The pages to which an llms.txt at `base` links."""
+    return _placed(scope, base, llms_urls(body.decode("utf-8-sig", "replace"), base))
+
+
+def search_index_in(scope: Scope, body: bytes, base: str) -> Pages:
+    """The pages in the search index of the folder `base`."""
+    return _placed(scope, base, search_index_urls(body, base))
+
+
+def _placed(scope: Scope, base: str, urls: Iterable[str]) -> Pages:
+    return sorted_out(scope.place(base, url) for url in urls)
+
+
+def sitemap_in(scope: Scope, body: bytes) -> tuple[Pages, list[str]]:
+    """The pages of a sitemap, and the further sitemaps on the same origin that it names."""
     listed = sitemap_urls(body)
     further = [url for url, is_sitemap in listed if is_sitemap and origin(url) == scope.origin]
-    return pages_in(scope, scope.origin, lambda: [url for url, is_sitemap in listed if not is_sitemap]), further
+    return _placed(scope, scope.origin, [url for url, is_sitemap in listed if not is_sitemap]), further
 
 
 def definitions_in(scope: Scope, body: bytes, folder: str) -> Defined:
@@ -264,9 +275,9 @@ def definitions_in(scope: Scope, body: bytes, folder: str) -> Defined:
     return found
 
 
-def robots_sitemaps(robots: str) -> list[str]:
-    """The sitemaps that a robots.txt names (RFC 9309, section 2.2.4)."""
-    return _SITEMAP_LINE.findall(robots)[:50]
+def robots_sitemaps(robots: str, origin: str) -> list[str]:
+    """The sitemaps that the robots.txt of an origin names (RFC 9309, section 2.2.4), some of them by a path alone."""
+    return [_joined(f"{origin}/robots.txt", place) for place in _SITEMAP_LINE.findall(robots)[:50]]
 
 
 def sitemap_urls(body: bytes) -> list[tuple[str, bool]]:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,16 +20,17 @@ from weakref import WeakValueDictionary
 
 from websearch_gateway.base import PRODUCT, Fetched, refused_use
 from websearch_gateway.docs.crawl.chunking import MOST_LEFT_OUT, MOST_SYMBOLS, drafted
+from websearch_gateway.docs.crawl.endless import EndlessAddresses
 from websearch_gateway.docs.crawl.listing import Defined
 from websearch_gateway.docs.crawl.scope import (
     EXCLUDED,
     MAX_DEPTH,
-    MAX_LIKE,
+    NO_PAGE,
     Scope,
-    TrapDetector,
     VersionFolders,
     canonical,
     is_only_followed,
+    member_ending,
     sorted_out,
 )
 from websearch_gateway.docs.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, PASSING_STATUSES, Source, body_hash
@@ -166,6 +167,9 @@ def _stacked(rows: Sequence[Vectors]) -> Vectors:
 
 RETRIES = 3
 MOST_INVENTORIES = 20
+ENOUGH_FILES = 3
+"""After so many files with an ending, such as `.log`, no address that ends so is asked for."""
+_HTML = ("text/html", "application/xhtml+xml")
 FIRST_PAGES, ENOUGH_RENDERED = 5, 3
 """If so many of the first pages need a browser, every page of the site gets one."""
 _GENERAL_INDEX = "/genindex.html"  # of Sphinx, with its inventory in the same folder
@@ -222,13 +226,14 @@ class PageWork:
     start: str = ""
     defined: Defined = field(default_factory=dict)
     loaded_inventories: set[str] = field(default_factory=set)
-    traps: TrapDetector = field(default_factory=TrapDetector)
+    endless: EndlessAddresses = field(default_factory=EndlessAddresses)
     wanted: str = ""
     versions: VersionFolders = field(init=False)
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _whole: set[str] = field(default_factory=set)  # the bodies that need no scripts; others are the same for each page
     _looked: int = 0
     _needed: int = 0
+    _files: Counter[str] = field(default_factory=Counter)  # how many by their ending
     _aliases: defaultdict[str, list[UrlTask]] = field(default_factory=lambda: defaultdict(list))
     _has_markdown: bool = False
     _missing: set[str] = field(default_factory=set)
@@ -246,6 +251,8 @@ class PageWork:
         try:
             fetched = await self._fetch(task)
             digest = await asyncio.to_thread(body_hash, fetched.body)
+            if member_ending(task.url) and fetched.status != NOT_MODIFIED and fetched.content_type not in _HTML:
+                return await self._settled_as_file(task)
             if fetched.status == NOT_MODIFIED or digest == task.body_hash:
                 await self.store.finish_url(task, "done")
                 return Result("unchanged")
@@ -307,6 +314,10 @@ class PageWork:
             return await self._settled(task, "failed", reason, links)
         if len(document.markdown) < LARGEST_NOTICE and _MISSING.search(document.title or document.markdown[:100]):
             return await self._settled(task, "skipped", "says that there is no such page, with status 200")
+        words = f"{document.title} {without_targets(document.markdown)}"
+        if original := await asyncio.to_thread(self.endless.original, task.url, words):
+            await self.store.finish_url(task, "alias", alias_of=original)
+            return Result("skipped")
         page = _page(fetched, task, document, digest)
         self._has_markdown |= page.url.endswith(".md")
         await self.store.commit_page(task, page, await self.embedding.vectors(task, page), links)
@@ -365,15 +376,20 @@ class PageWork:
         if document.nofollow or not self.source.follows or task.depth >= MAX_DEPTH or not self.takes_links:
             return []
         self.versions.note((task.url, *document.links))
-        links, left = sorted_out(((url, self._refusal(url)) for url in document.links), MOST_LEFT_OUT)
+        plain = dict.fromkeys(map(self.endless.plain, document.links))
+        links, left = sorted_out(((url, self._refusal(url)) for url in plain), MOST_LEFT_OUT)
         self.source.left_out.note({**document.left_out, **left})
         return links
 
     def _refusal(self, url: str) -> str:
         """Why a link in scope is left out; "" if it is not."""
-        if not self.traps.admit(url):
-            return f"like {MAX_LIKE} others but for its digits"
-        return OTHER_VERSION if self.is_other_version(url) else ""
+        if self.is_file(url):
+            return NO_PAGE
+        return self.endless.refusal(url) or (OTHER_VERSION if self.is_other_version(url) else "")
+
+    def is_file(self, url: str) -> bool:
+        """Whether an address ends like others that turned out to be files, and like none that was a page."""
+        return self._files[member_ending(url)] >= ENOUGH_FILES
 
     async def ask_start(self, version_id: int) -> None:
         """Let the start URL choose the version to which it redirects."""
@@ -400,8 +416,14 @@ class PageWork:
             return Result("failed", "" if aliases else f"HTTP {status}")
         if status in PASSING_STATUSES or (status is None and not error.details):
             return await self._retried(task, error.message, error.retry_after)
+        if status is None and member_ending(task.url):  # too large for a page
+            return await self._settled_as_file(task)
         reason = _MEANINGS.get(status, f"HTTP {status}") if status else error.message
         return await self._settled(task, "failed", reason)
+
+    async def _settled_as_file(self, task: UrlTask) -> Result:
+        self._files[member_ending(task.url)] += 1
+        return await self._settled(task, "skipped", NO_PAGE)
 
     async def _redirected(self, task: UrlTask, location: str) -> Result:
         target, outside = self.scope.link(task.url, location), canonical(location)

@@ -25,7 +25,7 @@ from urllib.request import url2pathname
 from websearch_gateway.base import Fetcher
 from websearch_gateway.docs.crawl.listing import MAX_ARCHIVE_BYTES, archive_ending, base_url, is_archive, unpack
 from websearch_gateway.docs.crawl.page_work import OTHER_VERSION, Embedding, Moved, PageWork, Result
-from websearch_gateway.docs.crawl.scope import Scope, canonical, sorted_out, version_siblings
+from websearch_gateway.docs.crawl.scope import NO_PAGE, Scope, canonical, sorted_out, version_siblings
 from websearch_gateway.docs.crawl.sources import MOST_MOVES, FolderSource, HostPace, RobotsTxt, Source, WebSource
 from websearch_gateway.docs.models import (
     IN_WORK,
@@ -458,7 +458,7 @@ class Crawler:
 
     async def _add_seeds(self, version: SiteVersion) -> None:
         known = await self.store.known_urls(version.id)
-        await asyncio.to_thread(lambda: [self.work.traps.admit(url) for url in known])
+        await asyncio.to_thread(lambda: [self.work.endless.refusal(url) for url in known])
         urls, self.work.defined = await self.work.source.seeds()
         self.work.loaded_inventories.add(f"{self.work.scope.origin}{self.work.scope.folder}")
         versions = self.work.versions
@@ -531,6 +531,10 @@ class Crawler:
                 await self.store.finish_url(task, "skipped", "robots.txt forbids it")
             elif self.work.is_other_version(task.url):
                 await self.store.finish_url(task, "skipped", OTHER_VERSION)
+            elif self.work.is_file(task.url):
+                await self.store.finish_url(task, "skipped", NO_PAGE)
+            elif (plain := self.work.endless.plain(task.url)) != task.url and task.url != self.work.start:
+                await self.store.finish_url(task, "alias", links=[plain], alias_of=plain)
             else:
                 admitted.append(task)
         return admitted

@@ -15,8 +15,6 @@ from websearch_gateway.models import LONGEST_URL
 
 MAX_URL_CHARS = 500
 MAX_DEPTH = 30
-MAX_LIKE = 200
-"""The most addresses that may differ only in digits; more are a calendar or a similar trap."""
 MAX_REPEATS = 3
 """How often one segment may occur in a path; more is a loop of relative links."""
 
@@ -33,7 +31,14 @@ Found = Mapping[str, Sequence[str]]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX = re.compile(r"/index\.x?html?$")
-_SESSION = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
+# Sessions in paths: of Java and PHP, and `/(S(id))/` of ASP.NET without cookies.
+_SESSION = re.compile(r";(?:j|php)?sess(?:ion)?_?id=[^/?;]*|/\((?:[A-Z]\([^()/]{1,200}\)){1,5}\)(?=/)", re.IGNORECASE)
+# Sessions in queries, and what jQuery adds against caches.
+_SESSION_NAMES = re.compile(
+    r"(?:php|j|asp)?sess(?:ion)?_?id|aspsessionid\w*|cfid|cftoken|oscsid|zenid|phpsessid|_", re.IGNORECASE
+)
+_SID = re.compile(r"(?:sid|s)=[0-9a-f]{16,64}", re.IGNORECASE)
+"""A short name may also be that of a story or a search, whose value is no long hexadecimal number."""
 _DIGITS = re.compile(r"\d+")
 _SLASH = re.compile(r"(?<=\w)%2F(?=\w)", re.IGNORECASE)
 """A slash within a segment, as in `@scope%2Fname`: another address than with `/`."""
@@ -49,6 +54,11 @@ _CODE = r"m?js|json|py|c|h"
 _NEVER_IN_FILES = re.compile(rf"{_TYPES}|{_CODE})${_FOLDERS}", re.IGNORECASE)
 # A site offers these beside its pages; a folder may consist of them.
 _NEVER = re.compile(rf"{_TYPES}|epub|docx?|xlsx?|pptx?|ipynb|pdf)${_FOLDERS}", re.IGNORECASE)
+# Words that end the names of members: `math.log`, `Array.map`, `hashlib.sha256`. Documentation has a page for each.
+_MEMBER = re.compile(
+    r"/[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*"
+    r"\.(css|map|xml|inv|zip|tar|bin|csv|log|patch|diff|sig|asc|iso|jar|mov|ps|md5|sha256)$"
+)
 _COPIES = (".md", ".txt")
 _FORMAT = re.compile(r"/?(?:(?<=/)index)?(?:\.html?)?(?:\.md|\.txt)?$")
 # The general indexes of Sphinx, DocBook, javadoc, pydoctor and docsify, their help, and what else only leads to pages.
@@ -102,8 +112,13 @@ def canonical(url: str) -> str:
     netloc = name if port in (None, _DEFAULT_PORTS.get(scheme)) else f"{name}:{port}"
     path = "%2F".join(map(_one_spelling, _SLASH.split(_SESSION.sub("", parts.path)))) or "/"
     path = _INDEX.sub("/", _without_dots(path))
-    query = urlencode(sorted(parse_qsl(parts.query, keep_blank_values=True)))
+    parameters = parse_qsl(parts.query, keep_blank_values=True) if parts.query else ()
+    query = urlencode(sorted(one for one in parameters if not _is_session(*one)))
     return urlunsplit((scheme, netloc, path, query, ""))
+
+
+def _is_session(name: str, value: str) -> bool:
+    return bool(_SESSION_NAMES.fullmatch(name) or _SID.fullmatch(f"{name}={value}"))
 
 
 def _one_spelling(path: str) -> str:
@@ -181,8 +196,7 @@ class Scope:
         if not parts.path.startswith(self.folder) and parts.path + "/" != self.folder:
             return OUTSIDE
         below = parts.path[len(self.folder) :]
-        never = _NEVER_IN_FILES if self.of_files else _NEVER
-        if never.search(parts.path):
+        if self._is_no_page(parts.path):
             return NO_PAGE
         first, slash, _ = below.partition("/")
         if slash and _LANGUAGE.fullmatch(first):
@@ -197,6 +211,12 @@ class Scope:
         if self.include and not _matches(as_file, self.include):
             return "--include leaves it out"
         return ""
+
+    def _is_no_page(self, path: str) -> bool:
+        if self.of_files:
+            return bool(_NEVER_IN_FILES.search(path))
+        without_ending = path.rpartition(".")[0] if member_ending(path) else path
+        return bool(_NEVER.search(without_ending))
 
     def link(self, base: str, target: str) -> str:
         """The canonical address of a link, if it may be fetched; "" otherwise."""
@@ -246,6 +266,12 @@ def sorted_out(urls: Iterable[tuple[str, str]], most: int = MOST_LEFT_OUT) -> tu
     return list(kept), {reason: list(found)[:most] for reason, found in left.items()}
 
 
+def member_ending(url: str) -> str:
+    """The ending of an address that may name a file or a member, such as `log` of `math.log`; "" of any other."""
+    member = _MEMBER.search(urlsplit(url).path)
+    return member[1] if member else ""
+
+
 def is_only_followed(url: str, title: str = "") -> bool:
     """Whether a page has links worth following and nothing to index: a general index, a search form, source code."""
     path = urlsplit(url).path
@@ -285,24 +311,6 @@ def version_siblings(url: str, version: str) -> list[str]:
         return [url]
     paths = ("/".join((*segments[:place], name, *segments[place + 1 :])) for name in named)
     return [urlunsplit((parts.scheme, parts.netloc, path, "", "")) for path in paths]
-
-
-class TrapDetector:
-    """Refuses a new address if `MAX_LIKE` known ones differ from it in digits only."""
-
-    def __init__(self) -> None:
-        self._like: defaultdict[str, set[str]] = defaultdict(set)
-
-    def admit(self, url: str) -> bool:
-        """Whether to accept an address: it is known, has no digits, or resembles fewer than `MAX_LIKE` others."""
-        pattern = _DIGITS.sub("0", url)
-        if pattern == url and not any(map(str.isdigit, url)):
-            return True
-        like = self._like[pattern]
-        if url not in like and len(like) >= MAX_LIKE:
-            return False
-        like.add(url)
-        return True
 
 
 def _matches(names: Sequence[str], globs: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVarTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 from websearch_gateway.base import PRODUCT, Fetched, Fetcher, crawl_delay, may_read_each, refused_by
@@ -28,6 +28,8 @@ from websearch_gateway.docs.models import Booking, Run, UrlTask
 from websearch_gateway.docs.store.docs import SqlDocs
 from websearch_gateway.errors import SearchError, SearchFetchError
 from websearch_gateway.models import UNLIMITED, Deadline
+
+Ts = TypeVarTuple("Ts")
 
 AT_ONCE = 2
 ROBOTS_SECONDS = 86_400.0
@@ -286,14 +288,16 @@ class WebSource:
             return list(self._texts) or [canonical(self.start)], {}
         start, root = canonical(self.start), f"{self.scope.origin}{self.scope.folder}"
         found: list[str] = []
-        if listed := await self._published(f"{root}llms.txt"):
-            found += await self._pages(root, listing.llms_urls, listed.body, root)
+        for place in dict.fromkeys((f"{root}llms.txt", f"{self.scope.origin}/llms.txt")):
+            if listed := await self._published(place):
+                found += self._kept(await _parsed(self.robots.workers, listing.llms_in, self.scope, listed.body, place))
         defined = await self.inventory(root)
         found += defined
         found += await self._sitemaps(root)
         for name in _SEARCH_INDEXES:
             if not found and (listed := await self._published(root + name)):
-                found = await self._pages(root, listing.search_index_urls, listed.body, root)
+                parsed = await _parsed(self.robots.workers, listing.search_index_in, self.scope, listed.body, root)
+                found = self._kept(parsed)
         if not found:
             await self._read_full_text(f"{root}{listing.FULL_TEXT}")
             self._texts = {url: text for url, text in self._texts.items() if f"{listing.FULL_TEXT}!/" not in url}
@@ -358,7 +362,7 @@ class WebSource:
                     accept=ACCEPT,
                     headers={**self.headers, **headers},
                     max_bytes=max_bytes,
-                    follow=False,
+                    follows=partial(_is_same_page, url),
                     sending=turn,
                 )
         except SearchFetchError as error:
@@ -376,25 +380,26 @@ class WebSource:
             self._texts = {address: text[start:stop].encode() for address, start, stop in places}
 
     async def _sitemaps(self, root: str) -> list[str]:
-        named = await _parsed(self.robots.workers, listing.robots_sitemaps, self.robots.text) or ()
-        places = dict.fromkeys([*named, f"{self.scope.origin}/sitemap.xml", f"{root}sitemap.xml"])
+        origin = self.scope.origin
+        named = await _parsed(self.robots.workers, listing.robots_sitemaps, self.robots.text, origin) or ()
+        places = dict.fromkeys([*named, f"{origin}/sitemap.xml", f"{root}sitemap.xml"])
         waiting, fetched = list(places), 0
         pages: list[str] = []
         while waiting and fetched < MAX_SITEMAPS and len(pages) < listing.MOST_URLS:
             place = waiting.pop(0)
             fetched += 1
-            if listing.origin(place) == self.scope.origin and (listed := await self._published(place)):
+            if listing.origin(place) == origin and (listed := await self._published(place)):
                 found = await _parsed(self.robots.workers, listing.sitemap_in, self.scope, listed.body)
-                (more, left), further = found or (((), {}), ())
-                self.left_out.note(left)
-                pages += more
+                listed_pages, further = found or (None, ())
+                pages += self._kept(listed_pages)
                 waiting += further
         return pages
 
-    async def _pages(self, root: str, *parse: object) -> list[str]:
-        pages, left = await _parsed(self.robots.workers, listing.pages_in, self.scope, root, *parse) or ((), {})
+    def _kept(self, pages: listing.Pages | None) -> list[str]:
+        """The pages in scope of a list; the others are noted as left out."""
+        kept, left = pages or ([], {})
         self.left_out.note(left)
-        return list(pages)
+        return kept
 
     async def _published(self, url: str) -> Fetched | None:
         """A file that a site may publish; None if there is none, or it cannot be fetched."""
@@ -489,12 +494,17 @@ def body_hash(body: bytes) -> str:
     return sha256(body).hexdigest()[:32]
 
 
+def _is_same_page(url: str, target: str) -> bool:
+    """Whether a redirect leads to the page itself, with a cookie or a session that its server wants to see."""
+    return canonical(target) == canonical(url)
+
+
 async def _definitions(workers: Run, scope: Scope, inventory: bytes, folder: str) -> Defined:
     listed = await _parsed(workers, listing.definitions_in, scope, inventory, folder) or {}
     return {page: [(name, anchor) for name, anchor in names] for page, names in listed.items()}
 
 
-async def _parsed(workers: Run, function: Callable[..., object], *arguments: object) -> Any:
+async def _parsed(workers: Run, function: Callable[[*Ts], object], *arguments: *Ts) -> Any:
     """What a function finds in a list that the site publishes, in a worker process; None if it cannot be parsed."""
     try:
         return await workers.run(function, *arguments, deadline=Deadline.after(PAGE_SECONDS))

@@ -500,6 +500,8 @@ MOST_LINKS = 5_000
 _FARTHEST = 200_000  # range in characters to search for a moved line: cleaning moves text only a little
 _CRAWLERS = ("robots", "websearch-gateway")
 _HOMEPAGE = re.compile(r"""\bhomepage:\s{0,9}["']([\w./-]{1,200}\.md)["']""")
+_NEIGHBOURS = frozenset(("next", "prev"))
+"""The relations of `<link>` that lead to further pages."""
 _DOCSIFY_LINK = re.compile(r"#/([^?#]*)")
 # Within ten seconds: a page that is read for longer is a page.
 _REFRESH = re.compile(r"""\s*\d?(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)["']?\s*""", re.IGNORECASE)
@@ -625,7 +627,9 @@ def _links(root: Any, base: str) -> Iterator[str]:
         seen = {_absolute(base, name) for name in names}
         yield from sorted(seen)
     is_docsify = docsify or any("markdown-section" in one.get("class", "") for one in root.iter("article"))  # rendered
-    for element in root.iter("a", "area", "frame", "iframe"):
+    for element in root.iter("a", "area", "frame", "iframe", "link"):
+        if element.tag == "link" and not _NEIGHBOURS.intersection(element.get("rel", "").lower().split()):
+            continue
         target = element.get("src") if element.tag in ("frame", "iframe") else element.get("href")
         if is_docsify and (place := _DOCSIFY_LINK.match(target or "")):
             target = f"{place[1]}README.md" if place[1].endswith("/") or not place[1] else f"{place[1]}.md"

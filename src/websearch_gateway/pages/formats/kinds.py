@@ -18,7 +18,22 @@ from websearch_gateway.models import Extracted
 if TYPE_CHECKING:
     from websearch_gateway.base import Fetched
 
-Kind = Literal["html", "pdf", "zip", "compound", "rtf", "notebook", "mail", "feed", "markdown", "json", "csv", "text"]
+Kind = Literal[
+    "html",
+    "pdf",
+    "zip",
+    "compound",
+    "rtf",
+    "notebook",
+    "mail",
+    "feed",
+    "markdown",
+    "json",
+    "csv",
+    "code",
+    "gzip",
+    "text",
+]
 Convert = Callable[[bytes, str, str], Extracted]
 """Converts a body, with its URL and charset, to a title and Markdown. Pure; runs in a worker process."""
 
@@ -36,12 +51,14 @@ _FUNCTIONS: Mapping[Kind, str] = {
     "zip": "formats.package.zipped",
     "compound": "formats.package.compound",
     "rtf": "formats.rtf.rtf",
-    "notebook": "formats.plain.notebook",
-    "mail": "formats.plain.mail",
-    "feed": "formats.plain.feed",
+    "notebook": "formats.notebook.notebook",
+    "mail": "formats.mail.mail",
+    "feed": "formats.feed.feed",
     "markdown": "formats.plain.markdown",
     "json": "formats.plain.json_text",
     "csv": "formats.plain.csv_table",
+    "code": "formats.plain.code",
+    "gzip": "formats.plain.gzipped",
     "text": "formats.plain.text",
 }
 CONVERTERS: Mapping[Kind, Convert] = {kind: partial(_later, function) for kind, function in _FUNCTIONS.items()}
@@ -55,13 +72,16 @@ _BINARY_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20
 MAX_PAGE_BYTES = 5_000_000
 MAX_DOCUMENT_BYTES = 20_000_000
 """The most bytes of a document that holds its pictures."""
-HEAVY = frozenset(("pdf", "zip", "compound"))
+HEAVY = frozenset(("pdf", "zip", "compound", "gzip"))
 """Kinds of which ten kilobytes may unpack to ten megabytes."""
 CONTENT_TYPES: Mapping[Kind, str] = {"pdf": "application/pdf"}
 """The content type of pages of these kinds, in place of the declared one: their passages have page numbers."""
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 _VAGUE_TYPES = ("", "application/octet-stream", "text/plain", "binary/octet-stream")
-_TEXT_TYPES = re.compile(r"text/.+|application/(?:.+\+|x-)?(?:json|ndjson|xml|yaml|toml|javascript|sql)")
+_NO_TEXT_TYPES = re.compile(r"(?:image|audio|video|font|model)/.+|application/(?:pdf|postscript|pgp-encrypted|zip)")
+"""Types that are never read as text, even if their bytes are."""
+_PROSE_TYPES = ("text/plain", "text/enriched", "text/vtt", "text/calendar", "text/vcard", "text/troff")
+"""Types of text whose lines are sentences, or nothing that Markdown would change. Any other is code."""
 _DECLARED: Mapping[str, Kind] = {
     "text/markdown": "markdown",
     "text/x-markdown": "markdown",
@@ -71,9 +91,22 @@ _DECLARED: Mapping[str, Kind] = {
 }
 _JSON_TYPES = re.compile(r"(?:application|text)/(?:.+\+|x-)?json")
 # Servers without a better type send these as plain text.
-_SUFFIXES: Mapping[str, Kind] = {"md": "markdown", "markdown": "markdown", "csv": "csv", "tsv": "csv", "json": "json"}
+_CODE_SUFFIXES = """
+bash bat bib c cc cfg clj cmake conf cpp cs css cxx dart diff el erl ex f90 go gradle graphql groovy h hpp hs ini java
+jl js jsx kt lean less lisp lua m mjs ml nix patch php pl pm proto ps1 py pyi r rb rs sass scala scm scss sh sol sql srt
+swift tcl tex tf toml ts tsx vb vue xml xsd xsl yaml yml zig zsh
+"""
+_SUFFIXES: Mapping[str, Kind] = {
+    **dict.fromkeys(_CODE_SUFFIXES.split(), "code"),
+    "md": "markdown",
+    "markdown": "markdown",
+    "csv": "csv",
+    "tsv": "csv",
+    "json": "json",
+}
 _PROLOGUE = rb"(?:\s|\xef\xbb\xbf|<\?[^>]*>|<!--(?:(?!-->).)*-->)*+"
 _MARKUP = re.compile(_PROLOGUE + rb"<(?:!doctype html|html|head|body|title|meta|div|h1|p)\b", re.IGNORECASE | re.DOTALL)
+_XML = re.compile(rb"\s*+(?:\xef\xbb\xbf)?<(?:\?xml\b|!doctype\b|html\b|svg\b)", re.IGNORECASE)
 _FEED = re.compile(_PROLOGUE + rb"<(?:rss|(?:\w{1,20}:)?feed|rdf:RDF)\b", re.DOTALL)
 _DOCUMENTS = (
     *(".pdf", ".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".xlsb", ".xls", ".odt", ".odp", ".ods"),
@@ -83,14 +116,15 @@ _STARTS: Mapping[bytes, Kind] = {
     b"PK\x03\x04": "zip",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "compound",
     b"{\\rtf": "rtf",
+    b"\x1f\x8b": "gzip",
 }
 _NOTEBOOK = re.compile(rb'"nbformat"\s*:')
 _HEADER = re.compile(rb"^(?:From|To|Date|Subject|Received|Return-Path|Message-ID|MIME-Version|DKIM-Signature): ", re.M)
+_MAIL_TYPES = ("message/rfc822", "multipart/related")  # the second is that of saved pages (MHTML)
 LEAST_HEADERS = 3
 """A message begins with at least so many of the usual headers."""
 # Formats that people link to and servers mislabel (https://mimesniff.spec.whatwg.org/#sniffing-a-mislabeled-binary-resource).
 _SIGNATURES = (
-    (0, b"\x1f\x8b", "application/gzip"),
     (0, b"BZh", "application/x-bzip2"),
     (0, b"\xfd7zXZ\0", "application/x-xz"),
     (0, b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
@@ -144,12 +178,15 @@ def kind_of(fetched: Fetched) -> Kind:
     if named := _DECLARED.get(declared) or (_SUFFIXES.get(suffix) if is_vague else None):
         return named
     if declared == "text/plain":
-        return "text"
+        return "code" if _XML.match(head) else "text"
     if not declared.startswith("image/") and _MARKUP.match(head):
         return "html"
-    if is_vague or _TEXT_TYPES.fullmatch(declared):
-        return "json" if head.lstrip().startswith((b"{", b"[")) else "text"
-    raise unreadable(declared)
+    if _NO_TEXT_TYPES.fullmatch(declared):
+        raise unreadable(declared)
+    if head.lstrip().startswith((b"{", b"[")) and (is_vague or declared.startswith("text/") or "json" in declared):
+        return "json"
+    is_prose = is_vague or declared in _PROSE_TYPES
+    return "text" if is_prose and not _XML.match(head) else "code"
 
 
 def _document(body: bytes, declared: str) -> Kind | None:
@@ -162,7 +199,9 @@ def _document(body: bytes, declared: str) -> Kind | None:
         ends = (head, body[-SNIFFED_BYTES:])  # programs write the version of the format first or last
         if head.lstrip().startswith(b"{") and any(map(_NOTEBOOK.search, ends)):
             return "notebook"
-    if declared == "message/rfc822" or (is_vague and len(_HEADER.findall(head)) >= LEAST_HEADERS):
+    if declared in ("message/rfc822", "multipart/related") or (
+        is_vague and len(_HEADER.findall(head)) >= LEAST_HEADERS
+    ):
         return "mail"
     return None
 

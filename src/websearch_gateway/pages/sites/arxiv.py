@@ -39,7 +39,7 @@ class ArXiv(Source):
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """Authors and abstract. For an unknown paper arXiv sends an entry called Error."""
-        from websearch_gateway.pages.formats.plain import parse_feed
+        from websearch_gateway.pages.formats.feed import parse_feed
 
         entry = parse_feed(bodies[0] or b"").entries[0]
         if entry.title == "Error":

@@ -21,7 +21,7 @@ from websearch_gateway.pages.formats.rendering import to_markdown
 from websearch_gateway.pages.sites.api import ApiRequest, Document, Source, address, json_of, section, segments
 
 if TYPE_CHECKING:
-    from websearch_gateway.pages.formats.plain import Entry
+    from websearch_gateway.pages.formats.feed import Entry
 
 _OWN_HOSTS = {
     *("stackoverflow.com", "serverfault.com", "superuser.com"),
@@ -169,7 +169,7 @@ class Reddit(Source):
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """A thread as its post and comments, a subreddit as its posts."""
-        from websearch_gateway.pages.formats.plain import parse_feed
+        from websearch_gateway.pages.formats.feed import parse_feed
 
         found = parse_feed(bodies[0] or b"")
         if not (Reddit.place(url) or "").startswith("comments/"):

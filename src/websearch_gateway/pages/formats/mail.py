@@ -1,0 +1,160 @@
+"""An e-mail as Markdown: its heads, texts, forwarded messages and the names of its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from websearch_gateway.base import charset_of, decode, is_web_address
+from websearch_gateway.models import Extracted
+from websearch_gateway.pages.formats import kinds as formats
+from websearch_gateway.pages.formats.plain import day_of
+from websearch_gateway.pages.formats.rendering import to_markdown
+
+if TYPE_CHECKING:
+    from email.message import EmailMessage
+
+MOST_PARTS, DEEPEST_PART = 200, 20
+"""The most parts of a message, and how deep they may lie: each line is compared with each boundary around it."""
+MOST_HEADER = 2_000
+_SHOWN = ("Subject", "From", "To", "Cc", "Date")
+RICHER = 0.1
+"""The HTML of a message is read in place of its plain text if so large a part of its words, and more than FEW_WORDS,
+are only there, as in a table that the plain text leaves out."""
+FEW_WORDS = 2
+_WORD = re.compile(r"\w+")
+
+
+def mail(body: bytes, url: str, charset: str) -> Extracted:
+    """An e-mail; attached files are named and not read. A page that a browser saved in this format is that page."""
+    message = _parsed(body)
+    if saved := _saved_page(message, url):
+        return saved
+    attached: list[str] = []
+    texts = [*_message(message, attached)]
+    if attached:
+        texts.append("**Attachments:**\n\n" + "\n".join(attached))
+    title, day = _line(message.get("Subject", "")), day_of(_line(message.get("Date", "")))
+    return Extracted(title, "\n\n".join(filter(None, texts)), day or None)
+
+
+def _saved_page(message: EmailMessage, url: str) -> Extracted | None:
+    """The page in an MHTML file (RFC 2557), as browsers save them; None if the message is none."""
+    if message.get_content_type() != "multipart/related" or message.get("To"):
+        return None
+    root = next((part for part in message.walk() if part.get_content_type() == "text/html"), None)
+    if root is None:
+        return None
+    place = _line(message.get("Snapshot-Content-Location", "") or root.get("Content-Location", ""))
+    markup = root.get_payload(decode=True)
+    body = markup if isinstance(markup, bytes) else b""
+    charset = charset_of(body, f"text/html; charset={root.get_content_charset('')}")
+    return formats.CONVERTERS["html"](body, place if is_web_address(place) else url, charset)
+
+
+def _message(message: EmailMessage, attached: list[str]) -> Iterator[str]:
+    """The heads and texts of a message. Notes the files in `attached`."""
+    heads = [f"**{name}:** {text}" for name in _SHOWN if (text := _line(message.get(name, "")))]
+    yield "\n".join(f"{head}  " for head in heads).rstrip()
+    yield from _texts(message, attached)
+
+
+def _texts(part: EmailMessage, attached: list[str]) -> Iterator[str]:
+    kind, name = part.get_content_type(), part.get_filename()
+    inside = _inside(part)
+    if kind == "multipart/alternative":
+        yield _best_of(inside, attached)
+    elif kind == "multipart/related":  # its other parts are the pictures of the first
+        yield from (text for first in inside[:1] for text in _texts(first, attached))
+        _note([other for other in inside[1:] if other.get_filename()], attached)
+    elif kind == "message/rfc822":
+        for message in inside:
+            if message.get("From"):
+                yield "**Forwarded message:**"
+            yield from _message(message, attached)
+    elif inside:
+        yield from (text for each in inside for text in _texts(each, attached))
+    elif name or part.get_content_disposition() == "attachment" or not kind.startswith("text/"):
+        _note([part], attached)
+    else:
+        yield to_markdown(_text(part)) if kind == "text/html" else _text(part).strip()
+
+
+def _best_of(alternatives: Sequence[EmailMessage], attached: list[str]) -> str:
+    """The text of the plainest alternative, unless a richer one says more."""
+    best = ""
+    for alternative in alternatives:
+        text = "\n\n".join(filter(None, _texts(alternative, attached)))
+        words = set(_WORD.findall(text))
+        only_here = len(words.difference(_WORD.findall(best)))
+        if only_here > max(FEW_WORDS, RICHER * len(words)) or not best:
+            best = text
+    return best
+
+
+def _note(files: Sequence[EmailMessage], attached: list[str]) -> None:
+    for file in files:
+        kind = file.get_content_type()
+        if not kind.startswith("multipart/"):
+            attached.append(f"* {_line(file.get_filename() or 'unnamed')} ({kind})")
+
+
+def _inside(part: EmailMessage) -> list[Any]:
+    payload = part.get_payload()
+    return payload if part.is_multipart() and isinstance(payload, list) else []
+
+
+class _EnoughPartsError(Exception):
+    """Ends the work on a message with very many parts."""
+
+
+def _parsed(body: bytes) -> EmailMessage:
+    """A message with its first parts. One that lies too deep holds none."""
+    from email import message_from_bytes
+    from email.message import EmailMessage
+    from email.policy import EmailPolicy
+
+    parts: list[EmailMessage] = []
+
+    class Part(EmailMessage):
+        depth = 0
+
+        def __init__(self, policy: Any = None) -> None:
+            if len(parts) == MOST_PARTS:
+                raise _EnoughPartsError
+            super().__init__(policy)
+            parts.append(self)
+
+        def attach(self, payload: Any) -> None:
+            payload.depth = self.depth + 1
+            super().attach(payload)
+
+        def get_content_type(self) -> str:
+            kind = super().get_content_type()
+            is_too_deep = self.depth >= DEEPEST_PART and kind.startswith(("message/", "multipart/"))
+            return "application/octet-stream" if is_too_deep else kind
+
+    class Headers(EmailPolicy):
+        def header_fetch_parse(self, name: str, value: str) -> str:
+            try:
+                return str(super().header_fetch_parse(name, value[:MOST_HEADER]))
+            # Bugs of the parser, with headers nobody sends.
+            except (ValueError, IndexError, AttributeError, TypeError, RecursionError):
+                return ""
+
+    with suppress(_EnoughPartsError):
+        message_from_bytes(body, policy=Headers(max_line_length=None, message_factory=Part))
+    return parts[0]
+
+
+def _text(part: EmailMessage) -> str:
+    payload = part.get_payload(decode=True)
+    if not isinstance(payload, bytes):
+        return ""
+    return decode(payload, charset_of(payload, f"charset={part.get_content_charset('')}"))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
