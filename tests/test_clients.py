@@ -28,7 +28,6 @@ DEFAULT_TOOLS = {
     "search_web",
     "check_claims",
     "web_search",
-    "search_news",
     "web_search_raw",
     "get_content",
     "read_from_page",

@@ -134,7 +134,6 @@ def test_the_bundle_shows_the_tools_that_are_listed_by_default() -> None:
         "search_web",
         "check_claims",
         "web_search",
-        "search_news",
         "web_search_raw",
         "get_content",
         "read_from_page",

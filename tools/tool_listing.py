@@ -12,12 +12,15 @@ from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.settings.groups import TOOLSETS
 from websearch_gateway.settings.loading import Settings
 
+NOBODY = SimpleNamespace(request=None, session=SimpleNamespace(client_params=None))
+"""The context of a request whose client says nothing of itself."""
+
 
 async def listing() -> list[dict[str, Any]]:
     """Every tool of all toolsets, as `tools/list` gives it."""
     entry = create_server(LazyGateway(Settings(toolsets=TOOLSETS))).get_request_handler("tools/list")
     assert entry is not None
-    result = await entry.handler(SimpleNamespace(request=None), None)  # type: ignore[arg-type]
+    result = await entry.handler(NOBODY, None)  # type: ignore[arg-type]
     return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in result.tools]
 
 

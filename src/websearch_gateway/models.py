@@ -113,14 +113,14 @@ class CallerLimits:
 class Caller:
     """The caller. `user` is the key of limits, cache scope and budget; `scopes` decides which tools are allowed.
 
-    `has_specialists`: it can ask the specialist servers of ROUTES, so the guard sends it there. `copies`: how often a
-    reply to it holds a result: over MCP twice, as structured content and as text. `watch` sees the upstreams it asks.
+    `has_specialists`: it can ask the specialist servers of ROUTES, so the guard sends it there. `room`: the most bytes
+    of a result for it, if not MAX_REPLY_TOKENS. `watch` sees the upstreams it asks.
     """
 
     user: str
     scopes: frozenset[str] = frozenset()
     has_specialists: bool = field(default=True, compare=False)
-    copies: int = field(default=2, compare=False)
+    room: int | None = field(default=None, compare=False)
     watch: Watch | None = field(default=None, compare=False, repr=False)
     limits: CallerLimits = field(default=CallerLimits(), compare=False)
 

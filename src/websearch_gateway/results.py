@@ -1,7 +1,8 @@
 """Results as they cross the wire. JSON names are camelCase unless the contract says otherwise.
 
 Every field has a default and each result carries `error`, because clients validate structured content against the
-schema even when a call failed. A new field changes tests/entrypoints/tools.json and docs/tools.md.
+schema even when a call failed. What a next call needs stands before long texts, since clients cut. A new field changes
+tests/entrypoints/tools.json and docs/tools.md.
 """
 
 from __future__ import annotations
@@ -246,9 +247,9 @@ class PageWindow(WireModel):
 
     url: str = ""
     title: str = ""
-    page_content: str = Field(default="", alias="page_content")
     next_offset: int | None = None
     total_chars: int = 0
+    page_content: str = Field(default="", alias="page_content")
     error: ErrorInfo | None = None
 
 
@@ -263,13 +264,13 @@ class PageContent(WireModel):
     """
 
     url: str = ""
-    page_content: str = Field(default="", alias="page_content")
     title: str = ""
     next_offset: int | None = None
     total_chars: int = 0
     cache: CacheState = "miss"
     age_seconds: float = 0.0
     note: str = ""
+    page_content: str = Field(default="", alias="page_content")
     pages: tuple[PageWindow, ...] = ()
     warnings: tuple[str, ...] = ()
     error: ErrorInfo | None = None
@@ -320,8 +321,8 @@ class PagePassages(WireModel):
     last_crawled: str = ""
     cache: CacheState = "miss"
     age_seconds: float = 0.0
-    queries: tuple[QueryPassages, ...] = ()
     note: str = ""
+    queries: tuple[QueryPassages, ...] = ()
     metadata: PageMetadata | None = None
     warnings: tuple[str, ...] = ()
     error: ErrorInfo | None = None
@@ -439,7 +440,6 @@ class DocsReadResponse(_Snake):
     `truncated`: the text was cut at `maxTokens`. `next_section_id` is null at the end of the page.
     """
 
-    content: str = ""
     url: str = ""
     page_title: str = ""
     site_name: str = ""
@@ -447,8 +447,9 @@ class DocsReadResponse(_Snake):
     section_id: str = ""
     next_section_id: str | None = None
     truncated: bool = False
-    outline: tuple[DocsOutlineEntry, ...] = ()
     fetched_at: str = ""
+    content: str = ""
+    outline: tuple[DocsOutlineEntry, ...] = ()
     warnings: tuple[str, ...] = ()
     error: ErrorInfo | None = None
 

@@ -12,6 +12,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import Implementation
 
 from tests.entrypoints.stdio import serving
 from tests.patience import PATIENT_PROCESS, be_patient
@@ -38,19 +39,22 @@ def connect(served_environment: Mapping[str, str], monkeypatch: pytest.MonkeyPat
     """A function that starts a server in this process and connects to it, for tests of what is said over the pipe.
 
     Keyword arguments are settings for the server, as in the environment; `mode` is the protocol era, `told` takes what
-    the server says of itself.
+    the server says of itself, `client_info` is who the client says it is.
     """
     be_patient(monkeypatch)
 
     @asynccontextmanager
     async def start(
-        mode: str = "auto", told: MessageHandlerFnT | None = None, **settings: str
+        mode: str = "auto",
+        told: MessageHandlerFnT | None = None,
+        client_info: Implementation | None = None,
+        **settings: str,
     ) -> AsyncIterator[Client]:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in {**served_environment, **settings}.items():
                 patch.setenv(name, value)
             loaded = load_settings()
-        async with Client(serving(loaded), mode=mode, message_handler=told) as client:
+        async with Client(serving(loaded), mode=mode, message_handler=told, client_info=client_info) as client:
             yield client
 
     return start

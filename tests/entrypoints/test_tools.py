@@ -15,6 +15,9 @@ from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationE
 from websearch_gateway.settings.groups import TOOLSETS
 from websearch_gateway.settings.loading import Settings
 
+NOBODY = SimpleNamespace(request=None, session=SimpleNamespace(client_params=None))
+"""The context of a request whose client says nothing of itself."""
+
 SNAPSHOT = Path(__file__).with_name("tools.json")
 
 
@@ -23,7 +26,7 @@ async def test_the_listing_is_the_one_that_was_agreed_on() -> None:
     server = create_server(LazyGateway(Settings(toolsets=TOOLSETS)))
     entry = server.get_request_handler("tools/list")
     assert entry is not None
-    listing = await entry.handler(SimpleNamespace(request=None), None)  # type: ignore[arg-type]
+    listing = await entry.handler(NOBODY, None)  # type: ignore[arg-type]
     shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listing.tools]
     assert shown == json.loads(SNAPSHOT.read_text())
 

@@ -173,7 +173,12 @@ def _routes(value: Any) -> Any:
 Routes = Annotated[dict[str, RouteSettings], NoDecode, BeforeValidator(_routes)]
 
 
-TOOLSETS = ("answer", "search", "read", "docs", "docs-admin", "cache", "ops", "admin")
+TOOLSETS = ("answer", "search", "news", "read", "docs", "docs-admin", "cache", "ops", "admin")
+"""What `all` means."""
+
+APART = ("chatgpt",)
+"""Toolsets that must be named: their tools are those of others in a form that one vendor asks for."""
+
 DEFAULT_TOOLSETS = ("answer", "search", "read")
 
 
@@ -291,7 +296,14 @@ class Serving(SettingsGroup):
         "on", description="Whether the HTTP server has the page `/play`, where a person can ask."
     )
     max_reply_tokens: int = Field(
-        20_000, ge=2_000, description="The largest reply of a tool, in tokens of three bytes. Agents cut at 25,000."
+        20_000,
+        ge=2_000,
+        description="The largest reply of a tool, in tokens of three bytes. Agents that show less get less.",
+    )
+    structured_output: Annotated[Literal["auto", "on", "off"], AnyCase] = Field(
+        "auto",
+        description="Whether MCP clients get results as structured data beside the text; `auto`: all but agents that "
+        "show their model the data.",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="Verbosity of the JSON log on stderr."
@@ -348,9 +360,9 @@ class Serving(SettingsGroup):
     def _known_toolsets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         value = tuple(name.lower() for name in value)
         if "all" in value:
-            return TOOLSETS
-        if not set(value) <= set(TOOLSETS):
-            raise ValueError(f"unknown toolset; choose from {', '.join(TOOLSETS)} or all")
+            return (*TOOLSETS, *(name for name in APART if name in value))
+        if not set(value) <= {*TOOLSETS, *APART}:
+            raise ValueError(f"unknown toolset; choose from {', '.join((*TOOLSETS, *APART))} or all")
         return value
 
 

@@ -17,7 +17,6 @@ from mcp.types import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
-    TextContent,
     ToolListChangedNotification,
     ToolsCapability,
 )
@@ -49,14 +48,6 @@ async def test_a_question_is_answered_with_exact_citations_in_both_protocol_eras
         cited = answer["text"][citation["startIndex"] : citation["endIndex"]]
         assert citation["url"] in cited
         assert citation["textSnippet"] in answer["text"]
-
-
-async def test_the_text_block_of_a_tool_for_operators_is_the_same_json_minified(connect: Connect) -> None:
-    async with connect(TOOLSETS="ops") as client:
-        result = await client.call_tool("get_provider_status", {})
-    block = result.content[0]
-    assert isinstance(block, TextContent)
-    assert block.text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
 
 
 async def test_requests_are_measured_by_the_conventions_and_unknown_names_stay_out(
@@ -106,7 +97,6 @@ BAD_INPUT: list[tuple[dict[str, Any], str]] = [
     ({}, "query"),
     ({"query": "ab"}, "3 to 400"),
     ({"query": QUESTION, "maxResults": 0}, "maxResults"),
-    ({"query": QUESTION, "maxResults": "5"}, "maxResults"),
     ({"query": QUESTION, "most": 5}, "most"),
     ({"query": QUESTION, "region": "XX"}, "region"),
     ({"query": QUESTION, "freshnessHours": 0}, "freshnessHours"),
@@ -155,7 +145,7 @@ async def test_an_unknown_tool_is_a_protocol_error_that_names_the_listed_tools(c
             await client.call_tool("delete_docs", {"site": "1"})
 
 
-DEFAULT = ["search_web", "check_claims", "web_search", "search_news", "web_search_raw", "get_content", "read_from_page"]
+DEFAULT = ["search_web", "check_claims", "web_search", "web_search_raw", "get_content", "read_from_page"]
 DOCS = ["search_docs", "read_docs", "list_sites"]
 DOCS_ADMIN = ["add_docs", "update_docs", "delete_docs", "docs_status"]
 

@@ -30,9 +30,11 @@ from websearch_gateway.results import (
     DocsSites,
     DocsSiteStatus,
     DocsStatus,
+    ErrorInfo,
     PageContent,
     PagePassage,
     PagePassages,
+    PageWindow,
     QueryPassages,
     RawQuery,
     RawSearchResponse,
@@ -117,7 +119,7 @@ def test_cut_windows_joined_are_the_page(text: str, offset: int) -> None:
     content = PageContent(url="https://a.example/", page_content=text[offset:], title="T", total_chars=len(text))
     pieces, at = [], offset
     while True:
-        window = fit_content(content.model_copy(update={"page_content": text[at:]}), at, TOKENS)
+        window = fit_content(content.model_copy(update={"page_content": text[at:]}), TOKENS)
         assert fits(window)
         pieces.append(window.page_content)
         if window.next_offset is None:
@@ -128,9 +130,24 @@ def test_cut_windows_joined_are_the_page(text: str, offset: int) -> None:
 
 
 def test_a_cut_window_says_where_to_read_on() -> None:
-    fitted = fit_content(PageContent(page_content="word " * 5_000, next_offset=25_100), 100, TOKENS)
+    fitted = fit_content(PageContent(page_content="word " * 5_000, next_offset=25_100), TOKENS)
     assert fitted.next_offset == 100 + len(fitted.page_content)
     assert f"`offset` {fitted.next_offset}" in fitted.warnings[-1]
+
+
+def test_several_pages_share_the_room_and_each_says_where_to_read_on() -> None:
+    long, short = PageWindow(page_content="word " * 2_000, total_chars=10_000), PageWindow(page_content="brief")
+    failed = PageWindow(page_content="**This page**", error=ErrorInfo(code="FETCH"))
+    fitted = fit_content(PageContent(pages=(long, failed, short, long)), TOKENS)
+    assert fits(fitted)
+    assert [page.next_offset for page in fitted.pages] == [
+        len(fitted.pages[0].page_content),
+        None,
+        None,
+        len(fitted.pages[3].page_content),
+    ]
+    assert min(len(page.page_content) for page in fitted.pages if page.next_offset) > 1_000
+    assert fitted.warnings[-1].startswith("2 of 4 pages are cut")
 
 
 @given(st.lists(st.lists(TEXTS, max_size=8), min_size=1, max_size=20))

@@ -23,8 +23,7 @@ from websearch_gateway.results import WireModel
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 TOKENS = 2_000
-ROOM = TOKENS * BYTES_PER_TOKEN // 2
-"""Over MCP a result is told twice."""
+ROOM = TOKENS * BYTES_PER_TOKEN
 SECTIONS = [f"The zebra number {number} eats grass at noon. " + "日本 grows “grass” too. " * 12 for number in range(40)]
 
 

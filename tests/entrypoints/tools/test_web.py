@@ -29,7 +29,7 @@ async def test_pages_come_with_their_text_in_every_field_that_was_promised(conne
     async with connect() as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         result = await client.call_tool("web_search", ESPRESSO)
-        news = await client.call_tool("search_news", {"query": "storm", "maxResults": 2})
+        news = await client.call_tool("web_search", {"query": "storm", "maxResults": 2, "topic": "news"})
         failed = await client.call_tool("web_search", {"query": "x"})
     assert not result.is_error
     results = structured(result)["results"]
@@ -42,7 +42,7 @@ async def test_pages_come_with_their_text_in_every_field_that_was_promised(conne
     )
     assert structured(news)["results"][0]["published_date"]
     assert failed.is_error
-    for name, reply in (("web_search", result), ("search_news", news), ("web_search", failed)):
+    for name, reply in (("web_search", result), ("web_search", news), ("web_search", failed)):
         jsonschema.validate(structured(reply), tools[name].output_schema or {})
 
 
@@ -207,7 +207,7 @@ async def test_domains_are_kept_to_by_the_vendor_or_here_and_the_reply_says_whic
     assert found["results"]
     assert not nothing["results"]
     assert found["filters"]["domains"] == "upstream"
-    assert plain["filters"]["domains"] is None
+    assert "domains" not in plain["filters"]
     assert answered["citations"]
     assert answered["filters"]["domains"] == "upstream"
     assert not without.get("citations")
@@ -257,7 +257,7 @@ async def test_a_page_comes_in_windows_between_marks_of_its_own(connect: Connect
             content: Any = result.structured_content
             nonce, piece = unmarked(content["page_content"])
             nonces.add(nonce)
-            text, offset = text + piece, content["nextOffset"]
+            text, offset = text + piece, content.get("nextOffset")
     assert len(text) == content["totalChars"]
     assert content["title"].startswith("Why there are two tides a day")
     assert "## Spring tides and neap tides" in text

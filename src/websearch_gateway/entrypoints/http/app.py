@@ -17,7 +17,6 @@ import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
@@ -178,7 +177,7 @@ def rest_endpoint(tool: Tool, gateway: LazyGateway) -> Callable[[Request], Await
             return refusal(415, "VALIDATION", NOT_JSON)
         try:
             arguments = tool.parse(json_object(await request.body()))
-            caller = replace(caller_of(request), copies=1)
+            caller = caller_of(request)
             result = await tool.call(await gateway.get(), arguments, caller, no_progress)
         except Exception as error:  # the entrypoint: on any failure the client gets a typed error
             return failure(error)

@@ -209,7 +209,7 @@ async def _events(gateway: LazyGateway, tool: Tool, arguments: Any, caller: Call
     async def call() -> None:
         watch = Watch(lambda asked: tell({"upstream": asdict(asked)}))
         try:
-            result = await tool.call(await gateway.get(), arguments, replace(caller, copies=1, watch=watch), progress)
+            result = await tool.call(await gateway.get(), arguments, replace(caller, watch=watch), progress)
             end: dict[str, Any] = {"result": result.model_dump(mode="json", by_alias=True)}
             end["why"] = why_nothing(result, list(watch.asked.values()))
         except Exception as error:  # the entrypoint: the reply has begun, so the error becomes its last event

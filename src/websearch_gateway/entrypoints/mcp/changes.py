@@ -8,18 +8,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from mcp.server import Server, ServerRequestContext
+from mcp.server import Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
 from opentelemetry.metrics import get_meter
 
 from websearch_gateway import __version__
+from websearch_gateway.entrypoints.mcp.clients import Context
 from websearch_gateway.entrypoints.tools.table import is_fixed, toolsets_of
 from websearch_gateway.settings.loading import Settings
 
 _METER = get_meter("websearch_gateway", __version__)
 _SESSION_SECONDS = _METER.create_histogram("mcp.server.session.duration", "s", "How long a client stayed connected.")
-
-Context = ServerRequestContext[Any, Any]
 
 LOOK_SECONDS = 5.0
 """How often to look whether the list of tools has changed (seconds)."""

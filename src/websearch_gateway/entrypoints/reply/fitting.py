@@ -32,6 +32,7 @@ from websearch_gateway.results import (
     PageContent,
     PagePassage,
     PagePassages,
+    PageWindow,
     RawQuery,
     RawSearchResponse,
     SearchResponse,
@@ -92,7 +93,7 @@ def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
     left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"claims": tuple(bare)}))
     kept = []
     for one, less in zip(whole.claims, bare, strict=True):
-        size = size_of(one) - size_of(less)
+        size = size_of(one) - size_of(less) + MARKS
         kept.append(one if size <= left else less)
         left -= size if size <= left else 0
     cut = sum(one is not before for one, before in zip(kept, whole.claims, strict=True))
@@ -102,8 +103,10 @@ def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
     return whole.model_copy(update=with_warning({"claims": tuple(kept)}, response.warnings, warning))
 
 
-def fit_content(content: PageContent, offset: int, tokens: int) -> PageContent:
-    """A shorter window. `offset` is the start of this window; `next_offset` of the result is the start of the next."""
+def fit_content(content: PageContent, tokens: int) -> PageContent:
+    """A shorter window, whose `next_offset` is the start of the next; several pages get equal shares."""
+    if content.pages:
+        return _fit_pages(content, tokens)
     fields: dict[str, Any] = {
         "title": shortened(content.title, LONGEST_TITLE),
         "warnings": limited_warnings(content.warnings),
@@ -117,9 +120,31 @@ def fit_content(content: PageContent, offset: int, tokens: int) -> PageContent:
     text, cut = opening(content.page_content, max(room, LEAST_SHARE))
     if cut is None:
         return content.model_copy(update=fields)
-    warning = f"The window is cut to fit the reply: read on with `offset` {offset + cut}."
-    fields |= {"page_content": text, "next_offset": offset + cut}
+    end = content.total_chars if content.next_offset is None else content.next_offset
+    next_offset = end - len(content.page_content) + cut
+    warning = f"The window is cut to fit the reply: read on with `offset` {next_offset}."
+    fields |= {"page_content": text, "next_offset": next_offset}
     return content.model_copy(update=with_warning(fields, content.warnings, warning))
+
+
+def _fit_pages(content: PageContent, tokens: int) -> PageContent:
+    fields: dict[str, Any] = {"pages": (), "warnings": limited_warnings(content.warnings)}
+    room = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(content.model_copy(update=fields))
+    fields["pages"] = tuple(_fit_page(page, room // len(content.pages) - MARKS) for page in content.pages)
+    cut = sum(fitted is not page for fitted, page in zip(fields["pages"], content.pages, strict=True))
+    if not cut:
+        return content.model_copy(update=fields)
+    warning = f"{cut} of {len(content.pages)} pages are cut to fit the reply: read on with `url` and its `nextOffset`."
+    return content.model_copy(update=with_warning(fields, content.warnings, warning))
+
+
+def _fit_page(page: PageWindow, room: int) -> PageWindow:
+    if page.error is not None or size_of(page) <= room:
+        return page
+    title = shortened(page.title, LONGEST_TITLE)
+    frame = page.model_copy(update={"page_content": "", "title": title})
+    text, cut = opening(page.page_content, max(room - size_of(frame), LEAST_SHARE))
+    return frame.model_copy(update={"page_content": text, "next_offset": page.next_offset if cut is None else cut})
 
 
 def fit_passages(found: PagePassages, tokens: int) -> PagePassages:

@@ -28,7 +28,7 @@ def windows(pages: Iterable[PageContent]) -> tuple[PageWindow, ...]:
 async def read_fitting(gateway: Gateway, urls: Sequence[str], caller: Caller, max_chars: int) -> list[PageContent]:
     """As `read_each`, each page with an equal share of the reply."""
     pages = await read_each(gateway, urls, caller, max_chars)
-    return [page if page.error else fit_content(page, 0, gateway.max_reply_tokens // len(pages)) for page in pages]
+    return [page if page.error else fit_content(page, gateway.max_reply_tokens // len(pages)) for page in pages]
 
 
 async def read_each(

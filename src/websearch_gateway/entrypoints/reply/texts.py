@@ -1,12 +1,15 @@
-"""Results as a model reads them. Warnings come first, and everything from the web stands between the marks for
-untrusted text: answers, titles, links, snippets and pages. Each page has its own marks, so that none can pretend to be
-another.
+"""Results as a model reads them, one text per kind, which holds all that a next call needs: offsets, ids, when to try
+again.
+
+Warnings come first, and everything from the web stands between the marks for untrusted text: answers, titles, links,
+snippets and pages. Each page has its own marks, so that none can pretend to be another.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from websearch_gateway.base import in_words
@@ -17,12 +20,22 @@ from websearch_gateway.models import Parts
 from websearch_gateway.results import (
     CachedAnswer,
     CheckedClaims,
+    Citation,
     DocsHit,
+    DocsReadResponse,
     DocsSearchResponse,
+    DocsSite,
+    DocsSites,
+    DocsSiteStatus,
+    DocsStatus,
+    ErrorInfo,
     FoundPage,
     PageContent,
+    PagePassage,
     PagePassages,
     PageWindow,
+    ProviderStatus,
+    ProviderStatuses,
     RawQuery,
     RawSearchResponse,
     SearchResponse,
@@ -30,6 +43,7 @@ from websearch_gateway.results import (
     SimilarAnswers,
     WebResult,
     WebSearchResponse,
+    WireModel,
 )
 
 ANSWER_SHARE = 1.3
@@ -40,11 +54,21 @@ MOST_UNCITED = 5
 """The sources to list for an answer that cites none."""
 
 
+def error_text(error: ErrorInfo, *more: str) -> str:
+    """A failed call: the code and the message, when to try again, and `more` of it."""
+    wait = "" if error.retry_after_seconds is None else f"retryAfterSeconds: {error.retry_after_seconds:g}"
+    details = json.dumps(error.details, ensure_ascii=False, separators=(",", ":")) if error.details else ""
+    facts = "\n".join(filter(None, (f"Error {error.code}: {error.message}", wait, details and f"details: {details}")))
+    return _joined(facts, *more)
+
+
 def answer_text(response: SearchResponse) -> str:
     """The answer with marks such as `[1]`, and a numbered list of what it cites."""
-    one = response.fallback
-    instead = [f"{response.provider} answered instead of {one.from_} ({one.reason})"] if one else []
-    return _joined(_warned((*instead, *response.warnings)), untrusted(_answer(Parts(response))) or "No answer.")
+    warnings = list(response.warnings)
+    if response.fallback is not None:
+        failed, reason = response.fallback.from_, response.fallback.reason
+        warnings.insert(0, f"{response.provider} answered instead of {failed} ({reason})")
+    return _joined(_warned(warnings), untrusted(_answer(Parts(response))) or "No answer.")
 
 
 def cached_text(response: CachedAnswer) -> str:
@@ -69,24 +93,25 @@ def claims_text(response: CheckedClaims) -> str:
         lines.append(f"[{one.verdict}] {one.claim}")
         if one.quote:
             lines.append(untrusted(f"{one.quote} - {one.url}"))
-    return _joined(_warned(response.warnings), "\n".join(lines))
+        elif one.url:
+            lines.append(one.url)
+    return _joined(_warned(response.warnings), "\n".join(lines) or "No claims.")
 
 
 def found_text(response: WebSearchResponse) -> str:
     """A list of the results, and then the page of each under its number."""
-    rows = "\n".join(f"[{number}] {_row(one)}" for number, one in enumerate(response.results, start=1))
-    pages = [f"[{number}]\n{one.page_content}" for number, one in enumerate(response.results, start=1)]
-    cost = f"(cache: {response.cache}, costUsd: {response.cost_usd:g})" if response.results else "No results."
-    return _joined(_warned(response.warnings), untrusted(rows), *pages, cost)
+    rows = "\n".join(f"[{number}] {_row(result)}" for number, result in enumerate(response.results, start=1))
+    pages = [f"[{number}]\n{result.page_content}" for number, result in enumerate(response.results, start=1)]
+    return _joined(_warned(response.warnings), untrusted(rows) or "No results.", *pages)
 
 
 def raw_text(response: RawSearchResponse) -> str:
     """The items of each query, one under another."""
-    return _joined(_warned(response.warnings), *map(_raw_query, response.queries))
+    return _joined(_warned(response.warnings), *map(_raw_query, response.queries)) or "No queries."
 
 
 def page_text(page: PageContent) -> str:
-    """The text of a page, or of several, and how to read on."""
+    """The text of a page, or of several, after a line that says how to read on."""
     return _joined(_warned(page.warnings), *map(_window, page.pages or (page,)))
 
 
@@ -95,16 +120,22 @@ def passages_text(found: PagePassages) -> str:
     parts = [found.title]
     for query in found.queries:
         parts.append(f"# {query.query}")
-        for one in query.results or filter(None, (query.nearest,)):
-            text = unmarked(one.text)
-            path = [part for part in one.section_path if part != found.title]
-            is_told = not path or path[-1] in text.partition("\n")[0]
-            place = f" page {one.page}" if one.page else ""
-            parts.append(f"[{one.score:.2f}]{place}{'' if is_told else ' ' + ' > '.join(path)}\n{text}")
-    note = [f"Note: {found.note}"] if found.note else []
-    metadata = [untrusted(found.metadata.model_dump_json(by_alias=True))] if found.metadata is not None else []
+        passages = query.results or tuple(filter(None, (query.nearest,)))
+        parts += [_passage(passage, found.title) for passage in passages]
+    note = f"Note: {found.note}" if found.note else ""
+    metadata = "" if found.metadata is None else untrusted("\n".join(facts_of(found.metadata)))
     about = f"{found.url} · as of {found.last_crawled}"
-    return _joined(_warned(found.warnings), *note, about, untrusted("\n\n".join(filter(None, parts))), *metadata)
+    return _joined(_warned(found.warnings), note, about, untrusted("\n\n".join(filter(None, parts))), metadata)
+
+
+def _passage(passage: PagePassage, title: str) -> str:
+    """A passage under its score, its page in a PDF, and its headings unless it begins with the last of them."""
+    text = unmarked(passage.text)
+    path = [heading for heading in passage.section_path if heading != title]
+    has_heading = not path or path[-1] in text.partition("\n")[0]
+    page = f" page {passage.page}" if passage.page else ""
+    headings = "" if has_heading else f" {' > '.join(path)}"
+    return f"[{passage.score:.2f}]{page}{headings}\n{text}"
 
 
 def sections_text(found: DocsSearchResponse) -> str:
@@ -121,7 +152,110 @@ def _section(one: DocsHit, *, names_site: bool) -> str:
     titles = [one.page_title, *(heading for heading in one.heading_path[-1:] if heading not in one.content[:200])]
     site = f" ({one.site_name} {one.site_version})" if names_site else ""
     about = f"section {one.section_id}, {one.fetched_at.partition('T')[0]}"
-    return f"[{' > '.join(dict.fromkeys(titles))}{site}, {about}]({one.url})\n{one.content}"
+    others = ", ".join(f"{other.site_version} ({other.section_id})" for other in one.also_in)
+    heading = f"[{' > '.join(dict.fromkeys(titles))}{site}, {about}]({one.url})"
+    return "\n".join(filter(None, (heading, others and f"Also in {others}", one.content)))
+
+
+def section_text(found: DocsReadResponse) -> str:
+    """A section, or the outline of a page, after its ids and address."""
+    following = f"next_section_id: {found.next_section_id}" if found.next_section_id else ""
+    about = " · ".join(
+        filter(
+            None,
+            (
+                found.url,
+                f"{found.site_name} {found.site_version}",
+                f"section_id: {found.section_id}",
+                following,
+                "truncated" if found.truncated else "",
+                f"as of {found.fetched_at.partition('T')[0]}",
+            ),
+        )
+    )
+    outline = "\n".join(
+        f"- {' > '.join(entry.heading_path)} ({entry.section_id}, {entry.tokens} tokens)" for entry in found.outline
+    )
+    text = _joined(found.page_title, unmarked(found.content), outline)
+    return _joined(_warned(found.warnings), about, untrusted(text))
+
+
+def sites_text(found: DocsSites) -> str:
+    """A line for each indexed site."""
+    rows = "\n".join(map(_site, found.sites))
+    return _joined(_warned(found.warnings), untrusted(rows) or "No documentation is indexed.")
+
+
+def _site(site: DocsSite) -> str:
+    facts = [site.status, f"{site.page_count} pages", site.age and f"{site.age} old", site.left_out]
+    return f"- {site.name} {site.version} (id {site.id}): {', '.join(filter(None, facts))}, {site.url}"
+
+
+def status_text(found: DocsStatus) -> str:
+    """What happened, and the state of each site with what failed or was left out, and why."""
+    rows = "\n".join(map(_site_status, found.sites))
+    return _joined(found.message, untrusted(rows)) or "No documentation is indexed."
+
+
+def _site_status(site: DocsSiteStatus) -> str:
+    lines = [_site(site)]
+    if site.reason:
+        lines.append(f"  reason: {site.reason}")
+    lines.append(f"  known: {site.known}, failed: {site.failed}, without vectors: {site.unembedded}")
+    if site.owner is not None:
+        lines.append(f"  crawled by {site.owner}")
+    lines += [f"  failed: {one.url} ({one.reason}, {one.attempts} attempts)" for one in site.failures]
+    lines += [f"  left out: {one.count} ({one.reason}), such as {', '.join(one.urls)}" for one in site.skipped]
+    return "\n".join(lines)
+
+
+def providers_text(found: ProviderStatuses) -> str:
+    """A line for each upstream."""
+    return "\n".join(map(_provider, found.providers)) or "No upstream is configured."
+
+
+def _provider(status: ProviderStatus) -> str:
+    breaker = f"breaker {status.breaker}"
+    if status.open_for_seconds is not None:
+        breaker += f" for {status.open_for_seconds:g} s"
+    facts = [breaker, f"{status.calls} calls", f"{status.failures} failed"]
+    if status.p50_ms is not None and status.p95_ms is not None:
+        facts.append(f"p50 {status.p50_ms:g} ms, p95 {status.p95_ms:g} ms")
+    if status.last_success_at is not None:
+        facts.append(f"last success {status.last_success_at}")
+    if status.last_error is not None:
+        facts.append(f"last error at {status.last_error.at}: {status.last_error.code}: {status.last_error.message}")
+    return f"{status.name}: {'; '.join(facts)}"
+
+
+def facts_text(result: WireModel) -> str:
+    """Figures of the gateway itself, a line each, without anything from the web."""
+    warnings = getattr(result, "warnings", ())
+    return _joined(_warned(warnings), "\n".join(facts_of(result)))
+
+
+def facts_of(result: WireModel) -> list[str]:
+    """`name: value` of each field that has a value, with its name on the wire; parts are indented."""
+    lines = []
+    for name, field in type(result).model_fields.items():
+        value = getattr(result, name)
+        key = field.serialization_alias or field.alias or name
+        if name in ("warnings", "error") or value in (None, "", (), {}):
+            continue
+        if isinstance(value, WireModel):
+            lines.append(f"{key}: {', '.join(facts_of(value))}")
+        elif isinstance(value, Mapping):
+            lines.append(f"{key}: {', '.join(f'{part} {amount}' for part, amount in value.items())}")
+        elif isinstance(value, tuple):
+            lines += [f"{key}:", *(f"- {', '.join(facts_of(part))}" for part in value)]
+        else:
+            lines.append(f"{key}: {_plain(value)}")
+    return lines
+
+
+def _plain(value: Any) -> str:
+    """A value as JSON writes it, but texts without quotes."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 @functools.lru_cache(maxsize=64)  # stored answers repeat
@@ -132,11 +266,25 @@ def _answer(parts: Parts) -> str:
         found = "\n".join(f"- {one.title} - {one.url}" for one in response.sources[:MOST_UNCITED])
         return _joined(text, found and f"Found, not cited:\n{found}")
     titles = _titles(response, len(text))
-    lines = [
-        f"[{one.rank}] {title} - {one.url}" + ("" if text else f"\n{one.text_snippet}")
-        for one, title in zip(response.citations, titles, strict=True)
-    ]
+    lines: list[str] = []
+    for citation, title in zip(response.citations, titles, strict=True):
+        lines.append(f"[{citation.rank}] {title} - {_about(citation)}")
+        if not text:
+            lines.append(citation.text_snippet)
+        lines += _proofs(citation)
     return _joined(text, "\n".join(lines))
+
+
+def _about(citation: Citation) -> str:
+    """The address of a citation, and what comparing the page with the answer gave."""
+    supports = dict.fromkeys(span.support for span in citation.spans or (citation,))
+    return " · ".join(filter(None, (citation.url, *supports)))
+
+
+def _proofs(citation: Citation) -> list[str]:
+    """The page's own words where the answer has others."""
+    quotes = [span.quote for span in citation.spans or (citation,) if span.support == "paraphrase" and span.quote]
+    return [f'    "{quote}"' for quote in dict.fromkeys(quotes)]
 
 
 def places_of(response: SearchResponse) -> list[Cited]:
@@ -151,7 +299,7 @@ def places_of(response: SearchResponse) -> list[Cited]:
 def _titles(response: SearchResponse, written: int) -> list[str]:
     """The titles of the citations, cut equally if the list would be too long for so short an answer."""
     links = sum(len(one.url) for one in response.citations)
-    around = sum(len(f"[{one.rank}]  - \n") for one in response.citations)
+    around = sum(len(f"[{one.rank}]  - \n") + len(_about(one)) - len(one.url) for one in response.citations)
     room = int(ANSWER_SHARE * (len(response.text) + links)) - written - links - around - 1
     titles = [one.title for one in response.citations]
     if not response.text or sum(map(len, titles)) <= room:
@@ -180,7 +328,9 @@ def _raw_query(query: RawQuery) -> str:
     age = "" if query.cache == "miss" else f", cache: {query.cache}, {in_words(query.age_seconds)} old"
     heading = f"# {query.query} ({query.provider}{age})" if query.provider else f"# {query.query}"
     if error := query.result.get("error"):
-        return f"{heading}\nerror: {_of(error, 'code')}: {_of(error, 'message')}"
+        wait = _of(error, "retryAfterSeconds")
+        again = f" (retryAfterSeconds: {wait})" if wait else ""
+        return f"{heading}\nerror: {_of(error, 'code')}: {_of(error, 'message')}{again}"
     items = query.result.get("items", [])
     rows = [f"- {_of(item, 'title')}\n  {_of(item, 'link')}\n  {_of(item, 'snippet')}" for item in items]
     return f"{heading}\n{untrusted(chr(10).join(rows)) or 'No results.'}"
@@ -188,10 +338,11 @@ def _raw_query(query: RawQuery) -> str:
 
 def _window(page: PageContent | PageWindow) -> str:
     if page.error is not None:
-        return f"{page.url}\n{page.page_content}\n(error: {page.error.code})"
+        return "\n".join((page.url, error_text(page.error), page.page_content))
     more = f", nextOffset: {page.next_offset}" if page.next_offset is not None else ""
+    about = f"{page.url} (totalChars: {page.total_chars}{more})"
     title = "".join(map(untrusted, _unless_in(page.page_content, page.title)))
-    return "\n".join(filter(None, (page.url, title, page.page_content, f"(totalChars: {page.total_chars}{more})")))
+    return "\n".join(filter(None, (about, title, page.page_content)))
 
 
 def _unless_in(content: str, words: str) -> list[str]:

@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from websearch_gateway.entrypoints.arguments import MOST_FAULTS, Fault, understood
+from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import Caller, Progress, arguments_in
 from websearch_gateway.results import ErrorInfo, WireModel
@@ -83,7 +84,7 @@ class Tool:
     `aliases` are understood in calls and never listed. `changes_data` says that a call removes or moves something;
     `open_world` that it may reach the web. `scope` is the scope that it needs, if not its toolset's. `fit` cuts a
     result to a number of tokens. `on_error` gives the fields that the result of a failed call has beside its `error`.
-    `text` renders a result for models that read text; without it they get the JSON.
+    `text` renders a result for models. `has_data`: programs may get it as structured data, too.
     """
 
     name: str
@@ -93,13 +94,14 @@ class Tool:
     arguments: type[Arguments]
     result: type[WireModel]
     run: Callable[[Gateway, Any, Caller, Progress], Awaitable[WireModel]]
+    text: Callable[[Any], str]
+    has_data: bool = True
     aliases: tuple[str, ...] = ()
     changes_data: bool = False
     open_world: bool = True
     scope: str | None = None
     fit: Callable[[Any, int], WireModel] | None = None
     on_error: Callable[[Any, ErrorInfo], Mapping[str, Any]] | None = None
-    text: Callable[[Any], str] | None = None
 
     async def call(self, gateway: Gateway, arguments: Any, caller: Caller, progress: Progress) -> WireModel:
         """Run the tool; workers count its jobs as the caller's. Raises what `run` raises."""
@@ -140,8 +142,10 @@ def _place(location: tuple[int | str, ...], given_as: Mapping[str, str]) -> str:
 
 
 def reply_tokens(gateway: Gateway, caller: Caller) -> int:
-    """The size of one rendering of a result."""
-    return gateway.max_reply_tokens // caller.copies
+    """The most tokens of a result for a caller."""
+    if caller.room is None:
+        return gateway.max_reply_tokens
+    return caller.room // BYTES_PER_TOKEN
 
 
 def declared(description: str, *, name: str | None = None, **keywords: Any) -> Any:

@@ -13,7 +13,7 @@ from websearch_gateway.base import with_scheme
 from websearch_gateway.entrypoints.reply.fitting import MARKS, fit_docs, fit_docs_status, fit_outline, fit_sites
 from websearch_gateway.entrypoints.reply.marks import fresh_nonce, marked
 from websearch_gateway.entrypoints.reply.sizes import BYTES_PER_TOKEN, size_of
-from websearch_gateway.entrypoints.reply.texts import sections_text
+from websearch_gateway.entrypoints.reply.texts import section_text, sections_text, sites_text, status_text
 from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared, reply_tokens
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import UNLIMITED, Caller, Deadline, Progress
@@ -218,7 +218,7 @@ async def _crawled(
 
 
 _docs = partial(Tool, toolset="docs", open_world=False)
-_changing = partial(Tool, toolset="docs-admin", scope="admin", result=DocsStatus, changes_data=True)
+_changing = partial(Tool, toolset="docs-admin", scope="admin", result=DocsStatus, text=status_text, changes_data=True)
 
 DOCS: tuple[Tool, ...] = (
     _docs(
@@ -239,6 +239,7 @@ DOCS: tuple[Tool, ...] = (
         description="Read a section that search_docs found, its neighbours, or the outline of a page.",
         arguments=ReadDocsArguments,
         result=DocsReadResponse,
+        text=section_text,
         run=_counted(_read, timed=True),
     ),
     _docs(
@@ -247,6 +248,7 @@ DOCS: tuple[Tool, ...] = (
         description="List the indexed documentation: names, versions, age.",
         arguments=NoArguments,
         result=DocsSites,
+        text=sites_text,
         run=_counted(_list, timed=True),
     ),
     _changing(
@@ -278,6 +280,7 @@ DOCS: tuple[Tool, ...] = (
         description="Show how far crawls are, and which pages failed and why.",
         arguments=DocsStatusArguments,
         result=DocsStatus,
+        text=status_text,
         run=_counted(_status, timed=True),
         open_world=False,
         scope="admin",

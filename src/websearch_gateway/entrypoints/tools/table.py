@@ -14,7 +14,7 @@ from pydantic import StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.docs import has_site
 from websearch_gateway.entrypoints.reply.fitting import fit_answer, fit_similar
-from websearch_gateway.entrypoints.reply.texts import cached_text, similar_text
+from websearch_gateway.entrypoints.reply.texts import cached_text, facts_text, providers_text, similar_text
 from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared
 from websearch_gateway.entrypoints.tools.documentation import DOCS
 from websearch_gateway.entrypoints.tools.web import ANSWER, READ, SEARCH
@@ -40,7 +40,7 @@ async def _provider_status(gateway: Gateway, *_: Any) -> ProviderStatuses:
     return gateway.operations.provider_status()
 
 
-_ops = partial(Tool, toolset="ops", arguments=NoArguments, open_world=False)
+_ops = partial(Tool, toolset="ops", arguments=NoArguments, text=facts_text, open_world=False)
 
 OPS: tuple[Tool, ...] = (
     _ops(
@@ -55,6 +55,7 @@ OPS: tuple[Tool, ...] = (
         title="Health of the upstreams",
         description="Show health, breaker, latency and last error of every upstream.",
         result=ProviderStatuses,
+        text=providers_text,
         run=_provider_status,
     ),
     _ops(
@@ -117,7 +118,7 @@ class CacheMigrateArguments(Arguments):
     target: Annotated[StrictStr, declared("A STATE_URL; over HTTP sqlite:///NAME only.", minLength=1, maxLength=2000)]
 
 
-_admin = partial(Tool, toolset="admin", changes_data=True, open_world=False)
+_admin = partial(Tool, toolset="admin", text=facts_text, changes_data=True, open_world=False)
 
 ADMIN: tuple[Tool, ...] = (
     _admin(
@@ -159,10 +160,12 @@ def toolsets_of(settings: Settings) -> tuple[str, ...]:
 
 
 def callable_tools(settings: Settings) -> tuple[Tool, ...]:
-    """The tools that may be called: those that are listed now or later."""
-    if "toolsets" in settings.model_fields_set:
-        return listed(settings.toolsets)
-    return listed((*settings.toolsets, "docs"))
+    """The tools that may be called: those that are listed now or later, and the search for news, which is listed only
+    where TOOLSETS names it: it is `web_search` with the topic `news`, under an older name.
+    """
+    later = () if "toolsets" in settings.model_fields_set else ("docs",)
+    unlisted = ("news",) if "search" in settings.toolsets else ()
+    return listed((*settings.toolsets, *later, *unlisted))
 
 
 def listed(toolsets: tuple[str, ...]) -> tuple[Tool, ...]:

@@ -38,6 +38,7 @@ from websearch_gateway.models import (
     Progress,
     RawSearchRequest,
     SearchRequest,
+    Topic,
     WebSearchRequest,
 )
 from websearch_gateway.results import (
@@ -99,6 +100,17 @@ ANSWER: tuple[Tool, ...] = (
 )
 
 
+class WebSearchArguments(arguments_of(WebSearchRequest, "WebSearchArguments")):  # type: ignore[misc]  # as above
+    topic: Annotated[Topic, declared("news: of the last week, unless `freshness` is given.")] = "general"
+
+    def request(self) -> WebSearchRequest:
+        request: WebSearchRequest = super().request()
+        freshness = request.freshness
+        if self.topic == "news" and freshness is None:
+            freshness = "week"
+        return replace(request, topic=self.topic, freshness=freshness)
+
+
 async def _web_search(
     gateway: Gateway, asked: WebSearchRequest, caller: Caller, progress: Progress
 ) -> WebSearchResponse:
@@ -114,17 +126,18 @@ SEARCH: tuple[Tool, ...] = (
         toolset="search",
         title="Find and read pages",
         description=(
-            "Find pages and get their text as Markdown, to compare or read for yourself; for one answer with proof use "
-            "search_web. A page that cannot be read has a note in `page_content` that says why."
+            "Find pages and get their text as Markdown, to compare or read for yourself. For one answer with proof use "
+            "search_web. A note says why a page cannot be read."
         ),
-        arguments=arguments_of(WebSearchRequest, "WebSearchArguments"),
+        arguments=WebSearchArguments,
         result=WebSearchResponse,
         run=_web_search,
         text=found_text,
     ),
     Tool(
         name="search_news",
-        toolset="search",
+        toolset="news",
+        scope="search",
         title="Find and read news",
         description="Like web_search, among news of the last week. Feeds and market data have their own servers.",
         arguments=arguments_of(WebSearchRequest, "SearchNewsArguments", freshness="week"),
@@ -137,8 +150,8 @@ SEARCH: tuple[Tool, ...] = (
         toolset="search",
         title="Raw search results",
         description=(
-            "Get links and snippets for many queries at once, as JSON of Google Custom Search, without "
-            "the pages. A query that failed has `result.error`."
+            "Get links and snippets for many queries at once, without the pages. Programs get the JSON of Google "
+            "Custom Search."
         ),
         arguments=arguments_of(RawSearchRequest, "WebSearchRawArguments"),
         result=RawSearchResponse,
@@ -178,7 +191,7 @@ async def _get_content(
     await progress(f"Reading {host(arguments.url)}")
     request = ContentRequest(arguments.url, arguments.offset, arguments.max_chars)
     content = await gateway.reading.content(request, caller)
-    return marked(fit_content(content, arguments.offset, reply_tokens(gateway, caller)), "page_content", fresh_nonce())
+    return marked(fit_content(content, reply_tokens(gateway, caller)), "page_content", fresh_nonce())
 
 
 async def _several(gateway: Gateway, arguments: GetContentArguments, caller: Caller, progress: Progress) -> PageContent:
@@ -186,16 +199,14 @@ async def _several(gateway: Gateway, arguments: GetContentArguments, caller: Cal
     if arguments.offset:
         raise SearchValidationError("`offset` works with one `url` only.", details={"field": "offset"})
     pages = await read_each(gateway, arguments.urls, caller, arguments.max_chars, progress)
-    share = reply_tokens(gateway, caller) // len(pages)
-    fitted = windows(page if page.error else fit_content(page, 0, share) for page in pages)
-    nonce = fresh_nonce()
     counted = Counter(warning for page in pages for warning in page.warnings)
     # A warning of a single page stands with its address.
     warnings = [one if counted[one] > 1 else f"{page.url}: {one}" for page in pages for one in page.warnings]
-    return PageContent(
-        pages=tuple(page if page.error else marked(page, "page_content", nonce) for page in fitted),
-        warnings=tuple(dict.fromkeys(warnings)),
-    )
+    whole = PageContent(pages=windows(pages), warnings=tuple(dict.fromkeys(warnings)))
+    fitted = fit_content(whole, reply_tokens(gateway, caller))
+    nonce = fresh_nonce()
+    shown = tuple(page if page.error else marked(page, "page_content", nonce) for page in fitted.pages)
+    return fitted.model_copy(update={"pages": shown})
 
 
 def _unread(arguments: GetContentArguments, error: ErrorInfo) -> dict[str, Any]:
@@ -260,8 +271,8 @@ READ: tuple[Tool, ...] = (
         toolset="read",
         title="Find passages on a page",
         description=(
-            "Get the passages of a page that answer your questions, best first; `score` is the "
-            "probability, and `note` says when none does."
+            "Get the passages of a page that answer your questions, best first, each with its probability. A note says "
+            "when none does."
         ),
         arguments=arguments_of(PassagesRequest, "ReadFromPageArguments"),
         result=PagePassages,
