@@ -1,4 +1,4 @@
-"""Real servers for tests and benchmarks: PostgreSQL and the Firestore emulator. Their processes end with the block.
+"""Real servers for tests and benchmarks: PostgreSQL, the Firestore emulator, nginx. Their processes end with the block.
 
 with postgresql() as server: open_state(server.url)
 with firestore_emulator() as emulator: os.environ["FIRESTORE_EMULATOR_HOST"] = emulator.host
@@ -100,6 +100,31 @@ def postgresql() -> Iterator[Postgresql]:
             yield server
         finally:
             server.stop()
+
+
+@contextmanager
+def nginx(locations: str, port: int) -> Iterator[None]:
+    """An nginx on a loopback port whose one server has these `location` blocks.
+
+    Raises:
+        NotHere: it is not installed.
+    """
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        raise NotHere("nginx is not installed (Debian: apt-get install nginx-light)")
+    with tempfile.TemporaryDirectory(prefix="nginx") as folder:
+        kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        places = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+        user = "user root;" if os.geteuid() == 0 else ""  # the folder is ours alone
+        server = f"server {{ listen 127.0.0.1:{port}; {locations} }}"
+        config = f"{user} pid {folder}/pid; events {{}} http {{ {places} access_log off; {server} }}"
+        Path(folder, "nginx.conf").write_text(config)
+        command = [program, "-p", folder, "-c", f"{folder}/nginx.conf", "-e", f"{folder}/error.log"]
+        subprocess.run(command, check=True, capture_output=True, timeout=START_SECONDS)  # returns when it listens
+        try:
+            yield
+        finally:
+            subprocess.run([*command, "-s", "stop"], check=True, capture_output=True, timeout=START_SECONDS)
 
 
 def _bundled() -> str | None:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the programs that some tests need and pip does not have: Chromium and PostgreSQL, if they are missing.
+# Installs the programs that some tests need and pip does not have: Chromium, PostgreSQL and nginx, if they are missing.
 # Works on Debian and its derivatives. Fails with a reason without the rights to install; those tests then skip.
 set -eu
 
@@ -8,6 +8,8 @@ command -v chromium >/dev/null || command -v chromium-browser >/dev/null || comm
     missing="chromium"
 command -v postgres >/dev/null || ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 ||
     missing="$missing postgresql"
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] ||
+    missing="$missing nginx-light"
 [ -n "$missing" ] || exit 0
 
 as_root=

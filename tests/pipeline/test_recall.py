@@ -351,4 +351,4 @@ async def test_usage_tells_when_the_window_ends(state: SqliteState) -> None:
     await limits.admit(Caller("ann"))
     (_, own) = await limits.usage(Caller("ann"))
     assert (own.limit, own.used, own.left) == ("3/minute", 1, 2)
-    assert 50 < own.resets_in_seconds <= 61
+    assert 50 < own.resets_in_seconds <= 60

@@ -259,7 +259,7 @@ class RateLimits:
         found = []
         for limit in self._limits(caller):
             used, end = [_number(await self.state.get(key)) for key in (limit.key, limit.end_key)]
-            resets_in = max(0, math.ceil(end - self.clock())) if used and end else 0
+            resets_in = min(max(0, math.ceil(end - self.clock())), limit.seconds) if used and end else 0
             left = max(0, limit.most - used)
             row = LimitUsage(setting=limit.setting, limit=limit.text, used=limit.most - left, left=left)
             found.append(row.model_copy(update={"resets_in_seconds": resets_in}))

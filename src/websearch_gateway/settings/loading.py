@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, create_model
@@ -277,6 +278,11 @@ class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, 
     def effective_state_url(self) -> str:
         """`STATE_URL`, or the SQLite file in `DATA_DIR`."""
         return self.state_url or f"sqlite:///{self.data_dir / 'state.db'}"
+
+    @property
+    def base_path(self) -> str:
+        """The path of PUBLIC_URL, such as `/gateway`; empty without one."""
+        return urlsplit(self.public_url or "").path.rstrip("/")
 
     def over_http(self) -> Settings:
         """These settings for a server whose users share it: with a limit where none is set."""

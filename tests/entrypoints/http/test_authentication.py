@@ -389,7 +389,7 @@ async def test_a_browser_without_a_key_gets_a_page_that_says_what_to_do(door: Do
         program = await http.get("/", headers={"Accept": "*/*"})
     assert (page.status_code, program.status_code) == (401, 401)
     assert page.headers["content-type"] == "text/html; charset=utf-8"
-    assert "A token is needed" in page.text
+    assert 'action="/login"' in page.text
     assert page.headers["www-authenticate"] == program.headers["www-authenticate"]
     assert program.json()["error"]["code"] == "AUTH"
 

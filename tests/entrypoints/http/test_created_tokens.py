@@ -125,3 +125,15 @@ async def test_a_signed_token_may_ask_for_its_usage_too(door: Door) -> None:
         "CACHED_RATE_LIMIT",
     ]
     assert (usual["dailyBudgetUsd"], own["dailyBudgetUsd"]) == (3.0, 1.0)
+
+
+async def test_only_an_admin_sees_all_tokens_on_the_status_page(
+    door: Door, admin: ApiTokens, settings: dict[str, Any]
+) -> None:
+    ops, _ = await admin.create("ops-b", ["ops"], CallerLimits())
+    boss, _ = await admin.create("boss", ["ops", "admin"], CallerLimits(None, 3.0), lifetime=86_400.0)
+    async with door(**settings) as http:
+        seen = [(await http.get("/", headers=key(secret))).text for secret in (ops, boss)]
+    assert ["ops-b" in page for page in seen] == [False, True]
+    assert "$3.00" in seen[1]
+    assert boss not in seen[1]

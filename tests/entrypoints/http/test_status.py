@@ -49,7 +49,7 @@ def test_a_healthy_gateway_shows_its_numbers() -> None:
     for shown in (
         "Every upstream asked so far is healthy",
         "14 per minute",
-        "2,188 in all · 40 failed · 2 now",
+        "2,188 in all · 25 failed · 15 refused · 2 now",
         "43%",
         "402 exact · 118 similar · 684 new",
         "$1.83 of $5.00",

@@ -40,6 +40,7 @@ from websearch_gateway.entrypoints.http.authentication import (
     caller_of,
     metadata_routes,
     require_scope,
+    sign_in_routes,
 )
 from websearch_gateway.entrypoints.http.compatible.table import (
     compatible_endpoint,
@@ -107,9 +108,9 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
         lifespan=lifespan,
         exception_handlers={HTTPException: _http_error},
         middleware=[
-            Middleware(Frame, error_shape),
+            Middleware(Frame, error_shape, settings.base_path),
             Middleware(HostOriginCheck, settings),
-            Middleware(Authentication, verifier, settings.public_url, compatible_endpoint),
+            Middleware(Authentication, verifier, settings, compatible_endpoint),
             Middleware(Tracing),
             Middleware(RequestBody),
         ],
@@ -124,12 +125,13 @@ def _routes(
     routes: list[BaseRoute] = [
         # GET would open a stream without events, DELETE would end a session that does not exist: 405 for both.
         Route("/mcp", mcp, methods=["POST"]),
-        Route("/", serving(gateway, status_endpoint(gateway))),
+        Route("/", serving(gateway, status_endpoint(gateway, settings))),
         Route("/healthz", healthz),
         Route("/readyz", readyz(gateway, lag)),
         Route("/metrics", metrics_endpoint(gateway, lag)),
         Route(USAGE, usage_endpoint(gateway)),
         *metadata_routes(verifier, settings),
+        *sign_in_routes(verifier, settings),
     ]
     routes += [
         Route(path, rest_endpoint(tool, gateway), methods=["POST"])
@@ -239,8 +241,8 @@ REQUESTS: Mapping[str, Mapping[str, Any]] = {
 """An example by name of tool; one without a row takes no arguments."""
 
 
-def openapi(tools: Iterable[Tool], *, with_token: bool) -> dict[str, Any]:
-    """The document for these tools. `with_token`: callers need one."""
+def openapi(tools: Iterable[Tool], *, with_token: bool, server: str = "/") -> dict[str, Any]:
+    """The document for these tools at the URL `server`. `with_token`: callers need one."""
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {
         path: {"post": operation} for tool in tools for path, operation in _operations(tool, schemas, with_token)
@@ -263,7 +265,7 @@ def openapi(tools: Iterable[Tool], *, with_token: bool) -> dict[str, Any]:
             "summary": "Short answers from the web whose every claim is cited.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "/"}],
+        "servers": [{"url": server}],
         "paths": paths,
         "components": {"schemas": schemas, **({"securitySchemes": keys} if with_token else {})},
     }
@@ -328,7 +330,8 @@ def description_route(settings: Settings) -> Route:
 
     @functools.cache  # strangers may ask for it
     def encoded(toolsets: tuple[str, ...]) -> bytes:
-        return bytes(json_reply(openapi(listed(toolsets), with_token=settings.auth_mode != "none")).body)
+        with_token, server = settings.auth_mode != "none", settings.public_url or "/"
+        return bytes(json_reply(openapi(listed(toolsets), with_token=with_token, server=server)).body)
 
     async def described(_: Request) -> Response:
         return Response(encoded(toolsets_of(settings)), media_type="application/json")

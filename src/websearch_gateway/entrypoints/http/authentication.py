@@ -25,7 +25,16 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from websearch_gateway.entrypoints.http.replies import failure, json_reply, page_reply, refusal, sign_in_page
+from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
+from websearch_gateway.entrypoints.http.sign_in import (
+    SIGN_IN,
+    SIGN_OUT,
+    cookie_token,
+    posted_token,
+    sign_in_reply,
+    signed_in,
+    signed_out,
+)
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.models import LOCAL, SCOPES, Caller
 from websearch_gateway.settings.loading import Settings
@@ -270,6 +279,8 @@ OPEN_PATHS = frozenset(
         "/play",
         "/play.js",
         "/play/suggestions",
+        SIGN_IN,
+        SIGN_OUT,
         METADATA,
         f"{METADATA}/mcp",
     }
@@ -304,12 +315,13 @@ class Authentication:
         self,
         app: ASGIApp,
         verifier: Verifier | None,
-        public_url: str | None,
+        settings: Settings,
         compatible: Callable[[Scope], Compatible | None],
     ) -> None:
         self._app = app
         self._verifier = verifier
-        self._public_url = public_url
+        self._public_url = settings.public_url
+        self._base = settings.base_path
         self._compatible = compatible
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -319,8 +331,7 @@ class Authentication:
             await app(scope, receive, send)
         except InsufficientScope as missing:
             challenge = self._bearer(scope, {"error": "insufficient_scope", "scope": str(missing)})
-            reply = refusal(403, "AUTH", f"The token lacks the scope {missing}.", challenge)
-            await reply(scope, receive, send)
+            await self._refusal(scope, 403, f"The token lacks the scope {missing}.", challenge)(scope, receive, send)
 
     async def _refused(self, scope: Scope) -> Response | None:
         """Set the caller in `scope`. Returns the reply to a refused caller."""
@@ -334,14 +345,17 @@ class Authentication:
             if is_open:
                 return None
             row = self._compatible(scope)
-            if (token := token_of(scope, basic=row is not None and row.basic)) is None:
+            token = token_of(scope, basic=row is not None and row.basic) or cookie_token(scope)
+            if token is None:
                 if row is not None and row.key_in_body:
                     scope[VERIFY] = self._verifier.verify  # the endpoint verifies the token in the body
                     return None
                 challenge = self._bearer(scope, {})  # RFC 6750 section 3.1: no error code without credentials
-                if wants_page(scope):
-                    return page_reply(sign_in_page(HOW_TO_PROVE), 401, challenge)
-                return refusal(401, "AUTH", HOW_TO_PROVE, challenge)
+                return (
+                    sign_in_reply(self._base, 401, "", challenge)
+                    if wants_page(scope)
+                    else refusal(401, "AUTH", HOW_TO_PROVE, challenge)
+                )
             scope["caller"] = await self._verifier.verify(token)
         except InvalidToken as invalid:
             return self._not_accepted(scope, invalid)
@@ -356,7 +370,13 @@ class Authentication:
         scope["refused"] = str(invalid)
         reason = f"The token is not accepted. {invalid}"
         header = self._bearer(scope, {"error": "invalid_token", "error_description": reason})
-        return refusal(401, "AUTH", reason, header)
+        return self._refusal(scope, 401, reason, header)
+
+    def _refusal(self, scope: Scope, status: int, reason: str, header: dict[str, str]) -> Response:
+        """A page with the form for a browser, which may have an old cookie; JSON for a program."""
+        if wants_page(scope):
+            return sign_in_reply(self._base, status, reason, header)
+        return refusal(status, "AUTH", reason, header)
 
     def _bearer(self, scope: Scope, parameters: Mapping[str, str]) -> dict[str, str]:
         """The header that says which tokens are accepted, and what is wrong with this one."""
@@ -434,6 +454,33 @@ def require_scope(request: Request, name: str) -> None:
     """
     if name not in caller_of(request).scopes:
         raise InsufficientScope(name)
+
+
+def sign_in_routes(verifier: Verifier | None, settings: Settings) -> list[BaseRoute]:
+    """The form for a browser, and the way out; none if no token is needed."""
+    if verifier is None:
+        return []
+    base, is_https = settings.base_path, (settings.public_url or "").startswith("https:")
+
+    async def sign_in(request: Request) -> Response:
+        if request.method == "GET":
+            return sign_in_reply(base, 200)
+        token = posted_token(await request.body())
+        try:
+            caller = await verifier.verify(token)
+        except InvalidToken as invalid:
+            request.scope["refused"] = str(invalid)
+            return sign_in_reply(base, 401, f"The token is not accepted. {invalid}")
+        except SearchError as error:
+            return failure(error)
+        if "ops" not in caller.scopes:
+            return sign_in_reply(base, 403, "The token lacks the scope ops.")
+        return signed_in(base, token, is_https=is_https)
+
+    async def sign_out(_: Request) -> Response:
+        return signed_out(base)
+
+    return [Route(SIGN_IN, sign_in, methods=["GET", "POST"]), Route(SIGN_OUT, sign_out, methods=["POST"])]
 
 
 def metadata_routes(verifier: Verifier | None, settings: Settings) -> list[BaseRoute]:

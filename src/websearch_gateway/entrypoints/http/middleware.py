@@ -54,11 +54,18 @@ _SLASHES = re.compile("/{2,}")
 
 
 class Frame:
-    """ASGI middleware around everything."""
+    """ASGI middleware around everything.
 
-    def __init__(self, app: ASGIApp, error_shape: Callable[[Scope], ErrorShape | None] = lambda _: None) -> None:
+    Args:
+        base: the path of PUBLIC_URL, without which every path is served too: some proxies pass it on, some do not.
+    """
+
+    def __init__(
+        self, app: ASGIApp, error_shape: Callable[[Scope], ErrorShape | None] = lambda _: None, base: str = ""
+    ) -> None:
         self._app = app
         self._error_shape = error_shape
+        self._base = base
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -70,7 +77,7 @@ class Frame:
         request_id = _request_id(scope)
         scope.pop("route", None)  # the route of a surrounding server would look like ours
         # Clients append a path to a base that ends in a slash.
-        scope["path"] = _SLASHES.sub("/", scope["path"])
+        scope["path"] = self._own_path(_SLASHES.sub("/", scope["path"]))
         scope[ERROR_SHAPE] = self._error_shape(scope)
 
         async def framed(message: Message) -> None:
@@ -91,6 +98,11 @@ class Frame:
             await failure(error)(scope, receive, framed)
         finally:
             _note(scope, status, time.perf_counter() - started, request_id)
+
+    def _own_path(self, path: str) -> str:
+        if self._base and (path == self._base or path.startswith(f"{self._base}/")):
+            return path[len(self._base) :] or "/"
+        return path
 
 
 def _request_id(scope: Scope) -> str:

@@ -2,6 +2,7 @@
 // Texts from the web become text nodes, never HTML, and only http(s) addresses become links.
 "use strict";
 (() => {
+  const base = document.currentScript.src.replace(/play\.js$/, ""); // a proxy may serve us under a path
   let token = ""; // in this page's memory only
 
   const make = (name, attributes = {}, ...children) => {
@@ -86,7 +87,7 @@
 
   // HTML that the search engine wants shown as it is: in a frame that can do nothing to this page.
   const suggestions = (html) => {
-    const frame = make("iframe", { src: "/play/suggestions", class: "suggestions", title: "Search suggestions",
+    const frame = make("iframe", { src: `${base}play/suggestions`, class: "suggestions", title: "Search suggestions",
       sandbox: "allow-scripts allow-popups allow-popups-to-escape-sandbox" });
     frame.addEventListener("load", () => frame.contentWindow.postMessage(html, "*"), { once: true }); // it has no origin
     return frame;
@@ -186,8 +187,8 @@
   };
 
   const ask = async (panel, signal) => {
-    const reply = await fetch("/play/ask", {
-      method: "POST", signal, mode: "same-origin", credentials: "omit", cache: "no-store", redirect: "error",
+    const reply = await fetch(`${base}play/ask`, {
+      method: "POST", signal, mode: "same-origin", credentials: "same-origin", cache: "no-store", redirect: "error",
       referrerPolicy: "no-referrer",
       headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
       body: JSON.stringify({ tool: panel.dataset.tool, arguments: argumentsOf(panel) }),

@@ -107,7 +107,7 @@ def play_routes(settings: Settings, gateway: LazyGateway) -> list[BaseRoute]:
     if settings.playground == "off":
         return []
     tools = {tool.name: tool for tool in callable_tools(settings) if tool.name in TABS}
-    page = rendered(with_token=settings.auth_mode != "none")
+    page = rendered(with_token=settings.auth_mode != "none", base=settings.base_path)
 
     async def play(_: Request) -> Response:
         return page_reply(page, headers={"Content-Security-Policy": policy(_file("play.css"), script=True)})
@@ -131,8 +131,8 @@ def _file(name: str) -> str:
     return files("websearch_gateway.entrypoints.http").joinpath(name).read_text(encoding="utf-8")
 
 
-def rendered(*, with_token: bool) -> str:
-    """The whole page. `with_token`: a form asks for the token that callers need."""
+def rendered(*, with_token: bool, base: str = "") -> str:
+    """The whole page. `with_token`: a form asks for the token that callers need. `base`: the path of PUBLIC_URL."""
     whole, *named = re.split(r"<!-- (\w+) -->\n", _file("play.html"))
     pieces = dict(zip(named[::2], map(Template, named[1::2]), strict=True))
     tabs = panels = ""
@@ -149,11 +149,11 @@ def rendered(*, with_token: bool) -> str:
             tool=tool, about=about, hidden="" if first else " hidden", fields=shown.rstrip()
         )
     token = pieces["token"].template.rstrip() if with_token else ""
-    body = Template(whole).substitute(token=token, tabs=tabs.rstrip(), panels=panels.rstrip())
+    body = Template(whole).substitute(base=base, token=token, tabs=tabs.rstrip(), panels=panels.rstrip())
     return document(
         "Ask · websearch-gateway",
         Html(body),
-        head=Html(f'<style>{_file("play.css")}</style><script src="/play.js" defer></script>'),
+        head=Html(f'<style>{_file("play.css")}</style><script src="{base}/play.js" defer></script>'),
     )
 
 

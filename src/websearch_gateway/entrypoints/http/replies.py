@@ -107,11 +107,12 @@ def digest_of(source: str) -> str:
 
 
 @cache
-def policy(*more: str, script: bool = False) -> str:
+def policy(*more: str, script: bool = False, form: bool = False) -> str:
     """The Content-Security-Policy that allows the style sheet and inline icons, and nothing else.
 
     Args:
         more: further style sheets that it allows.
+        form: also forms that go to this server.
         script: also scripts and frames of this server; the scripts may ask it, but never write HTML (Trusted Types).
     """
     sheets = " ".join(digest_of(sheet) for sheet in (style(), *more))
@@ -128,7 +129,7 @@ def policy(*more: str, script: bool = False) -> str:
         *(scripts if script else ()),
         "img-src data:",
         "base-uri 'none'",
-        "form-action 'none'",
+        f"form-action '{'self' if form else 'none'}'",
         "frame-ancestors 'none'",
     )
     return "; ".join(allowed)
@@ -147,16 +148,6 @@ def page_reply(page: str, status: int = 200, headers: dict[str, str] | None = No
     """The page as a reply that no browser may extend."""
     kept = {"Content-Security-Policy": policy(), **(headers or {})}
     return Response(page, status, kept, media_type="text/html")
-
-
-def sign_in_page(how: str) -> str:
-    """A page that says how to send a token; browsers cannot do it by themselves."""
-    title = "A token is needed"
-    text = "A browser cannot send it by itself: use a program, or a reverse proxy that adds the header for you."
-    links = tag("p", tag("a", "HTTP API", href="/openapi.json"), " · ", tag("a", "health", href="/healthz"))
-    header = tag("header", tag("p", "websearch-gateway", class_="name"), tag("h1", title))
-    body = tag("main", tag("section", tag("p", how), tag("p", text), links))
-    return document(f"{title} · websearch-gateway", header, body)
 
 
 class Html(str):

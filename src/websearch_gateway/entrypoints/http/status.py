@@ -19,25 +19,46 @@ from starlette.responses import Response
 
 from websearch_gateway import __version__
 from websearch_gateway.admin import DAYS, Snapshot
-from websearch_gateway.entrypoints.http.authentication import require_scope
-from websearch_gateway.entrypoints.http.replies import Html, document, failure, joined, json_reply, page_reply, tag
+from websearch_gateway.entrypoints.http.authentication import caller_of, require_scope
+from websearch_gateway.entrypoints.http.replies import (
+    Html,
+    document,
+    failure,
+    joined,
+    json_reply,
+    page_reply,
+    policy,
+    tag,
+)
+from websearch_gateway.entrypoints.http.sign_in import SIGN_OUT, cookie_token
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import SearchError
+from websearch_gateway.results import TokenUse, TokenUses
+from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.layers import BOUNDS, BreakerState, Distribution, UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS
 from websearch_gateway.upstream.telemetry import ToolFigures
 
 
-def status_endpoint(gateway: LazyGateway) -> Callable[[Request], Awaitable[Response]]:
-    """The current page; needs the scope `ops`."""
+def status_endpoint(gateway: LazyGateway, settings: Settings) -> Callable[[Request], Awaitable[Response]]:
+    """The current page; needs the scope `ops`. With `admin` it lists the tokens that were created."""
+    links = [(f"{settings.base_path}/play", "Ask by hand")] if settings.playground == "on" else []
+    links.append((f"{settings.base_path}/openapi.json", "HTTP API"))
 
     async def status(request: Request) -> Response:
         require_scope(request, "ops")
         try:
-            snapshot = await (await gateway.get()).operations.snapshot(DAYS)
+            operations = (await gateway.get()).operations
+            snapshot = await operations.snapshot(DAYS)
         except SearchError as error:
             return failure(error)
-        return page_reply(rendered(snapshot, datetime.now(UTC)))
+        tokens: TokenUses | None = None
+        if settings.auth_mode == "token" and "admin" in caller_of(request).scopes:
+            tokens = await operations.best_effort(operations.token_uses, None, seconds=TOKENS_SECONDS)
+        sign_out = f"{settings.base_path}{SIGN_OUT}" if cookie_token(request.scope) else ""
+        page = rendered(snapshot, datetime.now(UTC), tokens=tokens, links=links, sign_out=sign_out)
+        allowed = {"Content-Security-Policy": policy(form=True), "Referrer-Policy": "same-origin"} if sign_out else {}
+        return page_reply(page, headers=allowed)
 
     return status
 
@@ -139,13 +160,28 @@ class LoopLag:
 
 
 UPSTREAMS = ("Upstreams", "State", "Calls", "Failed", "p50", "p95", "Last error")
+TOKENS_SECONDS = 2.0
+"""The longest wait for what tokens have used; without it the page has no list of them (seconds)."""
 REFRESH_SECONDS = 10
 LAST_FAILURES = 8
 MAIN_TOOL = "search_web"
 
 
-def rendered(snapshot: Snapshot, now: datetime) -> str:
-    """The whole document."""
+def rendered(
+    snapshot: Snapshot,
+    now: datetime,
+    *,
+    tokens: TokenUses | None = None,
+    links: Sequence[tuple[str, str]] = (),
+    sign_out: str = "",
+) -> str:
+    """The whole document.
+
+    Args:
+        tokens: those that were created, if the page lists them.
+        links: addresses and titles of other pages.
+        sign_out: where the button posts that ends the session; empty for no button.
+    """
     level, sentence = level_of(snapshot, now)
     summary = facts(f"version {__version__}", f"up {span(snapshot.figures.uptime_seconds)}", f"{now:%H:%M:%S} UTC")
     return document(
@@ -155,15 +191,24 @@ def rendered(snapshot: Snapshot, now: datetime) -> str:
             tag("p", "websearch-gateway", class_="name"),
             tag("h1", tag("span", class_=f"dot {level}", aria_hidden="true"), sentence),
             tag("p", summary, class_="facts"),
+            *_navigation(links, sign_out),
         ),
         tag(
             "main",
             tag("div", _traffic(snapshot), _cache(snapshot), _costs(snapshot), _speed(snapshot), class_="cards"),
             _table(UPSTREAMS, (_upstream(one, now) for one in snapshot.upstreams), "No upstream is configured."),
             tag("div", _tools(snapshot), _failures(snapshot, now), class_="columns"),
+            *([] if tokens is None else [_tokens(tokens)]),
         ),
         head=Html(f'<meta http-equiv="refresh" content="{REFRESH_SECONDS}">'),
     )
+
+
+def _navigation(links: Sequence[tuple[str, str]], sign_out: str) -> list[Html]:
+    shown = [tag("a", title, href=address) for address, title in links]
+    if sign_out:
+        shown.append(tag("form", tag("button", "Sign out", type="submit"), method="post", action=sign_out))
+    return [tag("nav", *shown, aria_label="Other pages")] if shown else []
 
 
 def _card(title: str, figure: str, note: str) -> Html:
@@ -174,8 +219,10 @@ def _traffic(snapshot: Snapshot) -> Html:
     figures = snapshot.figures
     calls = sum(sum(tool.outcomes.values()) for tool in figures.tools.values())
     failed = sum(map(_failed, figures.tools.values()))
+    refused = sum(map(_refused, figures.tools.values()))
     unit = joined(f"{figures.calls_per_minute:,}", tag("small", " per minute"))
-    return _card("Calls", unit, facts(f"{calls:,} in all", f"{failed:,} failed", f"{snapshot.in_flight:,} now"))
+    counts = (f"{calls:,} in all", f"{failed:,} failed", f"{refused:,} refused", f"{snapshot.in_flight:,} now")
+    return _card("Calls", unit, facts(*counts))
 
 
 def _cache(snapshot: Snapshot) -> Html:
@@ -233,18 +280,52 @@ def _tools(snapshot: Snapshot) -> Html:
             "tr",
             tag("th", name, scope="row"),
             _number(f"{sum(tool.outcomes.values()):,}", "Calls"),
-            _number(f"{failed:,}" if (failed := _failed(tool)) else NONE, "Failed"),
+            _number(_some(_failed(tool)), "Failed"),
+            _number(_some(_refused(tool)), "Refused"),
             *(_number(text, title) for text, title in zip(_latencies(tool), ("p50", "p95", "p99"), strict=True)),
         )
         for name, tool in sorted(snapshot.figures.tools.items())
     )
-    return _table(("Tools", "Calls", "Failed", "p50", "p95", "p99"), rows, "No call yet.")
+    return _table(("Tools", "Calls", "Failed", "Refused", "p50", "p95", "p99"), rows, "No call yet.")
+
+
+def _tokens(tokens: TokenUses) -> Html:
+    titles = ("Tokens", "Scopes", "Spent today", "Budget", "Calls today", "Last use", "Expires")
+    return _table(titles, map(_token, tokens.tokens), "No token yet: websearch-gateway token create NAME")
+
+
+def _token(use: TokenUse) -> Html:
+    budget = NONE if use.daily_budget_usd is None else dollars(use.daily_budget_usd)
+    expires = "expired" if use.has_expired else _day(use.expires_at)
+    return tag(
+        "tr",
+        tag("th", use.name, scope="row"),
+        tag("td", " ".join(use.scopes), class_="scopes"),
+        _number(dollars(use.spent_today_usd), "Spent today"),
+        _number(budget, "Budget"),
+        _number(f"{use.calls_today:,}", "Calls today"),
+        _number(_day(use.last_used_at), "Last use"),
+        _number(expires, "Expires"),
+    )
+
+
+def _day(moment: str | None) -> str:
+    return NONE if moment is None else moment[:10]
+
+
+def _some(count: int) -> str:
+    return f"{count:,}" if count else NONE
 
 
 def _failures(snapshot: Snapshot, now: datetime) -> Html:
     failures = snapshot.figures.last_failures[:LAST_FAILURES]
     items = (
-        tag("li", tag("b", one.code), tag("span", one.tool), tag("time", f"{span(now.timestamp() - one.at)} ago"))
+        tag(
+            "li",
+            tag("b", one.code, **({"class_": "refused"} if one.code in REFUSED else {})),
+            tag("span", one.tool),
+            tag("time", f"{span(now.timestamp() - one.at)} ago"),
+        )
         for one in failures
     )
     listed = tag("ol", *items) if failures else tag("p", "None so far.", class_="note")
@@ -266,8 +347,16 @@ def _number(text: str, title: str) -> Html:
     return tag("td", text, class_="number", data_title=title)
 
 
+REFUSED = frozenset({"VALIDATION", "FORBIDDEN_URL", "RATE_LIMIT", "BUDGET"})
+"""Outcomes of calls that the gateway rightly refused: a caller's typo is no failure of the gateway."""
+
+
 def _failed(tool: ToolFigures) -> int:
-    return sum(count for outcome, count in tool.outcomes.items() if outcome not in ("ok", "CANCELLED"))
+    return sum(count for outcome, count in tool.outcomes.items() if outcome not in ("ok", "CANCELLED", *REFUSED))
+
+
+def _refused(tool: ToolFigures) -> int:
+    return sum(count for outcome, count in tool.outcomes.items() if outcome in REFUSED)
 
 
 def _latencies(tool: ToolFigures | None) -> tuple[str, ...]:

@@ -239,11 +239,11 @@ async def test_the_keyboard_reaches_everything(browse: Open, door: Door) -> None
     async with door() as http, browse() as page:
         await page.goto(f"{address(http)}/play")
         order = []
-        for _ in range(5):
+        for _ in range(7):
             await page.keyboard.press("Tab")
             order.append(await page.evaluate(active))
         names = ["query", "includeDomains", "verifyCitations"]
-        assert order == ["tab-search_web", *(f"search_web-{name}" for name in names), "Ask"]
+        assert order == ["Status", "HTTP API", "tab-search_web", *(f"search_web-{name}" for name in names), "Ask"]
         await page.focus("#tab-search_web")
         for key, tool in (("ArrowRight", "web_search"), ("End", "search_docs"), ("ArrowRight", "search_web")):
             await page.keyboard.press(key)
@@ -274,7 +274,7 @@ async def test_texts_from_the_web_stay_texts(browse: Open, door: Door) -> None:
         for tool in HOSTILE:
             assert EVIL in await ask(page, tool)
         assert await page.locator("img, main script, iframe").count() == 0
-        links = await page.eval_on_selector_all("a", "all => all.map(one => one.getAttribute('href'))")
+        links = await page.eval_on_selector_all("main a", "all => all.map(one => one.getAttribute('href'))")
         assert [link for link in links if not link.startswith(("#panel-", "https://"))] == []
         handlers = (
             "[...document.querySelectorAll('*')].flatMap(one => one.getAttributeNames()).filter(n => /^on/.test(n))"

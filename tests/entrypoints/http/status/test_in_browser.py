@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.entrypoints.http.browsing import IN_BROWSER, LEAST_CONTRAST, PHONE, SCHEMES, TABLET, WIDE, Open, resize
-from tests.entrypoints.http.calls import post, search
-from tests.entrypoints.http.conftest import Door, address
+from tests.entrypoints.http.calls import bearer, post, search
+from tests.entrypoints.http.conftest import SECRET, Door, address
 from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, NOW, SPENT
 from websearch_gateway.admin import Snapshot
 from websearch_gateway.entrypoints.http.status import rendered
@@ -55,3 +55,26 @@ async def test_a_wide_screen_shows_all_of_it_at_once(browse: Open) -> None:
     async with browse(WIDE) as page:
         await page.set_content(rendered(BROKEN, NOW))
         assert await page.evaluate("document.documentElement.scrollHeight") <= WIDE[1]
+
+
+async def test_a_person_signs_in_and_out_and_asks_by_hand_without_pasting_again(browse: Open, door: Door) -> None:
+    secret = bearer(scope="ops search")["Authorization"].removeprefix("Bearer ")
+    async with door(auth_mode="secret", auth_secret=SECRET) as http, browse() as page:
+        await page.goto(f"{address(http)}/")
+        await page.fill("#token", "nonsense")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("[role=alert]")
+        await page.fill("#token", secret)
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector(".cards")
+        assert secret not in page.url + await page.content()
+        assert await page.evaluate("document.cookie") == ""
+        await page.click("text=Ask by hand")
+        await page.fill("#search_web-query", "How tall is the Eiffel Tower?")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector(".answer:has-text('330 metres')")
+        await page.click("text=Status")
+        await page.click("text=Sign out")
+        await page.wait_for_selector("#token")
+        await page.goto(f"{address(http)}/")
+        assert await page.locator(".cards").count() == 0
