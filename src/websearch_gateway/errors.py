@@ -25,6 +25,7 @@ Callers see the messages. They never contain a key, a token or a query.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -72,6 +73,11 @@ def shown(text: str, most: int = MOST_SHOWN) -> str:
     if not seen.isprintable():
         seen = "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in seen)
     return seen if len(seen) <= most else f"{seen[: most - 1]}…"
+
+
+def frames(error: BaseException) -> str:
+    """Where an error was raised, for a log. Without values and without its text: both may quote a query or a key."""
+    return "".join(traceback.format_tb(error.__traceback__))
 
 
 class SearchError(Exception):

@@ -519,7 +519,7 @@ def test_importing_the_engine_does_not_import_the_sdk() -> None:
     assert done.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize("tokens", [400_001, 10**12, 10**30, 10**400])
+@pytest.mark.parametrize("tokens", [400_001, 10**12, 10**30, 10**300])
 async def test_an_impossible_count_of_tokens_costs_the_maximum_and_gives_a_warning(
     connect: Connect, tokens: int
 ) -> None:

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.base.hits import json_object, make_hit, one_line, records
+from websearch_gateway.base.hits import make_hit, one_line, records
 from websearch_gateway.errors import SearchProviderParseError
+from websearch_gateway.foreign_json import reply_object
 
 
 def test_a_missing_list_is_empty_only_if_it_is_optional() -> None:
@@ -24,7 +25,7 @@ def test_one_invalid_entry_does_not_affect_the_others() -> None:
 
 def test_an_error_quotes_nothing_of_the_reply() -> None:
     with pytest.raises(SearchProviderParseError) as raised:
-        json_object(b'["a private question"]', "vendor")
+        reply_object(b'["a private question"]', "vendor")
     assert "private" not in str(raised.value)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -8,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from websearch_gateway.base.sanitise import clean_markdown, code_pieces, suspicious, without_orders, wrap_untrusted
+from websearch_gateway.base.sanitise import (
+    clean_markdown,
+    code_pieces,
+    strip_invisible_characters,
+    suspicious,
+    without_orders,
+    wrap_untrusted,
+)
 
 PAGE = "https://www.example.com/a"
 ORDERS = "The text reads like instructions to a language model; it was treated as plain text."
@@ -40,7 +48,6 @@ def test_links_that_run_code_or_contain_data_keep_only_their_text(address: str) 
         ("[a](https://u&#64;h.example/(x))", "[a](https://h.example/%28x%29)"),
         ("![i](https://u@h.example/x.png)", "![i](https://h.example/x.png)"),
         ("<https://u:p@h.example>", "<https://h.example>"),
-        ("[r]\n\n[r]: //u@h.example/x", "[r]\n\n[r]: //h.example/x"),
     ],
 )
 def test_links_lose_their_logins(text: str, shown: str) -> None:
@@ -104,7 +111,7 @@ def test_titles_and_long_alternative_texts_are_left_out() -> None:
 
 def test_images_and_scripts_by_reference_are_inert() -> None:
     text, _ = clean_markdown("![alt][p]\n\n[go][q]\n\n[p]: http://a.test/?d=1\n[q]: javascript:x", PAGE)
-    assert text == "&#33;[alt][p]\n\n[go][q]\n\n[p]: http://a.test/?d=1\n&#91;q]: javascript:x"
+    assert text == "![alt][p]\n\n[go][q]\n\n[p] : http://a.test/?d=1\n[q] : javascript:x"
 
 
 def test_tags_that_load_or_run_something_become_text() -> None:
@@ -348,6 +355,61 @@ def test_no_link_image_or_tag_is_live_after_cleaning(text: str) -> None:
 def test_code_for_only_some_parsers_is_cleaned(text: str) -> None:
     assert live(text), "a case that was never live tests nothing"
     assert live(clean_markdown(text, CODE_PAGE)[0]) == []
+
+
+DEFINITIONS = [
+    "[1]: https://evil.example/phish",
+    "[1]:https://evil.example/phish",
+    "   [1]: <https://evil.example/phish> 'A title'",
+    "[1]:\n  https://evil.example/phish\n  (A title)",
+    "[ 1 ]: https://evil.example/phish",
+    "[\n1\n]: https://evil.example/phish",
+    "> [1]: https://evil.example/phish",
+    "> > - [1]: https://evil.example/phish",
+    "- [1]: https://evil.example/phish",
+    "12) [1]: https://evil.example/phish",
+    "1. - > [1]: //evil.example/phish",
+    "[1]: /phish",
+    "[1]: evil.example",
+    "[one\\] two]: https://evil.example/phish",
+    "[claim]: https://evil.example/phish",
+    "[^1]: Another source: https://evil.example/phish",
+    "[^note]:\n    Another source.",
+    "*[1]: An abbreviation",
+    "[\u200b1]: https://evil.example/phish",
+    "[1]\u200b: https://evil.example/phish",
+    "```\ncode\n```\n[1]: https://evil.example/phish",
+    "- a\n\n  [1]: https://evil.example/phish",
+    "<details>\n\n[1]: https://evil.example/phish\n\n</details>",
+    "`a`\n\n[1]: https://evil.example/phish `b`",
+]
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_no_definition_of_a_page_or_an_engine_survives(definition: str) -> None:
+    """With one, our own mark `[1]` would lead where its author wants."""
+    parser = MarkdownIt("commonmark")
+    for text in (definition, f"A claim. [1]\n\n{definition}", f"A claim [1]\n\n{definition}\n\nMore."):
+        cleaned, _ = clean_markdown(text, PAGE)
+        known: dict[str, Any] = {}
+        parser.parse(cleaned, known)
+        assert not known.get("references")
+        assert not re.search(r"^[ \t>]*(?:[-*+>]|\d+[.)])?\s*\*?\[\^?[^\[\]]*\]:", cleaned, re.MULTILINE)
+        shown = "".join(strip_invisible_characters(text)[0].split())
+        assert "".join(cleaned.split()) == shown, "no word is lost"
+
+
+@pytest.mark.parametrize("text", ["See [1]: https://evil.example/phish", "It is so. [1]: https://evil.example/phish"])
+def test_what_is_cut_out_of_a_text_does_not_begin_with_a_definition(text: str) -> None:
+    cleaned, _ = clean_markdown(text, PAGE)
+    known: dict[str, Any] = {}
+    MarkdownIt("commonmark").parse(cleaned[cleaned.index("[1]") :], known)
+    assert not known.get("references")
+
+
+def test_code_that_looks_like_a_definition_stays() -> None:
+    for code in ("`[1]: x`", "```\n[1]: https://a.example\n```", "A `dict[str, int]: x` here."):
+        assert clean_markdown(code, PAGE)[0] == code
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from starlette.routing import Route
 from tests.entrypoints.conftest import Connect
 from tests.entrypoints.http.conftest import QuietServer
 from tests.patience import PATIENCE
+from websearch_gateway.entrypoints import lifecycle
 from websearch_gateway.entrypoints.http.server import listening
 from websearch_gateway.entrypoints.lifecycle import WARM_UP, LazyGateway, describe
 from websearch_gateway.entrypoints.mcp.server import create_server
@@ -59,16 +60,31 @@ async def test_a_client_that_has_introduced_itself_starts_the_loading() -> None:
     await lazy.close()
 
 
-async def test_a_crawl_in_the_background_that_breaks_is_logged_at_once(tmp_path, caplog) -> None:
+async def test_crawling_in_the_background_that_breaks_says_so_and_goes_on(tmp_path, caplog, monkeypatch) -> None:
     """Nobody waits for it, so its error would show when the server closes."""
     (tmp_path / "docs.db").touch()
     lazy = LazyGateway(Settings(state_url="memory://", docs_url=f"sqlite:///{tmp_path}/docs.db", data_dir=tmp_path))
     gateway = await lazy.get()
     docs = await asyncio.to_thread(gateway.lazy_docs.get)
+    monkeypatch.setattr(lifecycle, "LOOK_SECONDS", 0.01)
+    troubles: list[str] = []
 
-    docs.runner.clock = lambda: 1 / 0
-    await lazy._crawl()
-    assert "This process crawls no documentation any more: The gateway failed" in caplog.text
+    def clock() -> float:
+        troubles.append(lazy.crawl_trouble)
+        if len(troubles) < 3:
+            raise ZeroDivisionError
+        return 1.0
+
+    docs.runner.clock = clock
+    crawling = asyncio.create_task(lazy._crawl())
+    async with asyncio.timeout(PATIENCE):
+        while len(troubles) < 3 or lazy.crawl_trouble:  # noqa: ASYNC110 - as a probe would
+            await asyncio.sleep(0.01)
+    assert not crawling.done()
+    crawling.cancel()
+    await asyncio.gather(crawling, return_exceptions=True)
+    assert troubles[0] == ""
+    assert troubles[1].startswith("This process crawls no documentation for now: The gateway failed")
     assert "ZeroDivisionError" in caplog.text
     await lazy.close()
 

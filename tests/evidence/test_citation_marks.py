@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from websearch_gateway.evidence.citations import Cited, by_page, linked, numbered, repair, with_marks
 from websearch_gateway.models import Span
@@ -77,7 +78,7 @@ def test_a_mark_never_stands_inside_a_link_or_code(text: str, piece: str, marked
     [
         (f"It is 330 m high. {LINK} It sways.", "It is 330 m high. [1] It sways."),
         (f"It is 330 m high, says {TOWER}.", "It is 330 m high, says [1]."),
-        (f"[tower.example]({TOWER}): 330 m", "[1]: 330 m"),
+        (f"[tower.example]({TOWER}): 330 m", "[1] : 330 m"),
         (f"The [official page]({TOWER}) says 330 m.", "The official page [1] says 330 m."),
         ("It is 330 m high. [1]", "It is 330 m high. [1]"),
     ],
@@ -145,3 +146,28 @@ def test_every_place_is_visible_in_each_form_of_any_text(text: str, claims: list
     written, links = linked(marked, moved)
     assert {place.url for place in links} == {place.url for place in moved}
     assert all(link.url in written[link.start : link.end] for link in links)
+
+
+@pytest.mark.parametrize(
+    "after", ["(https://evil.example)", ": https://evil.example", "(see there) more", ":\nhttps://x.example"]
+)
+def test_text_behind_a_claim_does_not_make_a_link_or_a_definition_of_its_mark(after: str) -> None:
+    """An engine writes what stands behind the place that it cites."""
+    claims = ["A claim", "A claim\n", *(["[1]", "x\n\n[1]"] if after[0] == ":" else [])]
+    for claim in claims:
+        text = claim + after
+        start, end = max(0, text.find("[1]")), len(claim)
+        written, places = with_marks(text, [Cited(start, end, 1, "https://a.example/")])
+        for shown in (written, numbered(written, places)):
+            html = MarkdownIt("commonmark").render(shown)
+            assert "href" not in html, shown
+            known: dict[str, object] = {}
+            MarkdownIt("commonmark").parse(shown, known)
+            assert not known.get("references"), shown
+
+
+def test_a_mark_in_place_of_a_link_is_not_joined_to_the_brackets_behind_it() -> None:
+    text = "A claim ([a.example](https://a.example/))(https://evil.example)"
+    cited = [Cited(0, 7, 1, "https://a.example/")]
+    written, places = with_marks(text, cited)
+    assert "](https://evil" not in numbered(written, places)

@@ -14,26 +14,22 @@ from websearch_gateway.answers.common import (
     CUT_OFF,
     Billed,
     EngineApi,
-    Json,
     Limits,
     LongPrompt,
     Model,
     are_counts,
-    count,
     declined,
     find_model,
     instructions,
     not_searched,
     not_written,
-    objects,
-    parsed,
     parsed_or_empty,
     quota_is_spent,
     shown_code,
-    typed,
 )
 from websearch_gateway.base import Reply, spoken_date, utc_now
 from websearch_gateway.errors import SearchError, SearchProviderError
+from websearch_gateway.foreign_json import Json, count, objects, reply_object, typed
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 
 MAX_SEARCHES = 3
@@ -109,7 +105,7 @@ class Anthropic(EngineApi):
 
     def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
         """The same request with the paused turn as its last message, unchanged and with nothing added."""
-        reply = parsed(body, self.vendor)
+        reply = reply_object(body, self.vendor)
         if reply.get("stop_reason") != "pause_turn":
             return None
         sent = dict(request.json or {})
@@ -120,7 +116,7 @@ class Anthropic(EngineApi):
 
     def parse(self, *bodies: bytes) -> Answer:
         """See EngineApi. The blocks of all turns are one answer: a search may begin in one and end in the next."""
-        replies = [parsed(body, self.vendor) for body in bodies]
+        replies = [reply_object(body, self.vendor) for body in bodies]
         blocks = [block for reply in replies for block in objects(reply.get("content"))]
         results = [block for block in blocks if block.get("type") == _RESULT]
         reason = replies[-1].get("stop_reason")

@@ -4,15 +4,15 @@ prices, limits of one answer and shutdown dates. Prices are dated in docs/prices
 
 from __future__ import annotations
 
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError, SearchValidationError
+from websearch_gateway.foreign_json import Json, is_count, reading_reply, reply_object
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery
 
 if TYPE_CHECKING:
@@ -61,53 +61,12 @@ def instructions(query: SearchQuery, now: datetime, citing: str = "") -> str:
     return "\n".join(lines)
 
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-Json = Mapping[str, Any]
-
-
-def parsed(body: bytes, vendor: str) -> Json:
-    """The JSON object in `body`. Lone surrogates become `?`.
-
-    Raises:
-        SearchProviderParseError: `body` is not a JSON object.
-    """
-    try:
-        reply = json.loads(body)
-        if _SURROGATE.search(body):
-            reply = json.loads(json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        raise SearchProviderParseError(f"The reply of {vendor} is not JSON.") from None
-    if not isinstance(reply, dict):
-        raise SearchProviderParseError(f"The reply of {vendor} is not a JSON object.")
-    return reply
-
-
 def parsed_or_empty(body: bytes) -> Json:
     """The JSON object in `body`; empty if there is none."""
     try:
-        return parsed(body, "")
+        return reply_object(body, "")
     except SearchProviderParseError:
         return {}
-
-
-def typed(kind: type[T], value: Any) -> T:
-    """The value if it has that type, else the type's empty value."""
-    return value if isinstance(value, kind) else kind()
-
-
-def objects(value: Any) -> list[Json]:
-    """The objects in a list; empty if it is not a list."""
-    return [item for item in typed(list, value) if isinstance(item, dict)]
-
-
-def count(value: Any, default: int = 0) -> int:
-    """A whole number from 0 on, else `default`."""
-    return value if is_count(value) else default
-
-
-def is_count(value: Any) -> TypeGuard[int]:
-    """Whether it is a whole number from 0 on."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def are_counts(usage: Json, *names: str, optional: Sequence[str] = ()) -> bool:
@@ -396,11 +355,9 @@ class EngineApi(ABC):
         Raises:
             SearchProviderParseError: this is not a list of models.
         """
-        try:
-            days = {
-                model["id"]: model.get("shutdown_date") or model.get("retires_at")
-                for model in parsed(body, self.vendor)["data"]
-            }
-            return {name: date.fromisoformat(day[:10]) if day else None for name, day in days.items()}
-        except (ValueError, KeyError, TypeError):
-            raise SearchProviderParseError(f"{self.vendor}'s list of models is unreadable.") from None
+        days: dict[str, date | None] = {}
+        with reading_reply(f"{self.vendor}'s list of models is unreadable."):
+            for model in reply_object(body, self.vendor)["data"]:
+                day = model.get("shutdown_date") or model.get("retires_at")
+                days[model["id"]] = date.fromisoformat(day[:10]) if day else None
+        return days

@@ -4,12 +4,11 @@ reads reference marks such as `[2]`, which a model writes after its claims.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from websearch_gateway.answers.common import applying, objects, typed
+from websearch_gateway.answers.common import applying
 from websearch_gateway.base import (
     LINK,
     canonical,
@@ -33,6 +32,7 @@ from websearch_gateway.evidence import (
     score_passages,
     support,
 )
+from websearch_gateway.foreign_json import BadJson, objects, parse_json_within, typed
 from websearch_gateway.models import Hit, Page, SearchQuery, Source, Span, Support
 
 MAX_ANSWER = 800
@@ -338,11 +338,11 @@ def claims_of(reply: str) -> list[Claim]:
 
 def _in_json(text: str) -> Iterator[tuple[str, tuple[Cite, ...]]]:
     """Every complete `{"text", "quotes"}` object, even in a truncated reply."""
-    decoder, position = json.JSONDecoder(), 0
+    position = 0
     while (position := text.find("{", position)) >= 0:
         try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
+            value, end = parse_json_within(text, position)
+        except BadJson:
             position += 1
             continue
         for one in objects(value.get("sentences", [value])):
@@ -411,7 +411,8 @@ def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:
             pages.setdefault(canonical(source.url), source)
         marks = [(f"[{ranks.setdefault(page, len(ranks) + 1)}]", source) for page, source in pages.items()]
         found += [(run.start(), mark, source) for mark, source in marks]
-        edits.append((*run.span(), "".join([" " * bool(marks), *(mark for mark, _ in marks)])))
+        is_definition = bool(marks) and text.startswith(":", run.end())
+        edits.append((*run.span(), "".join([" " * bool(marks), *(mark for mark, _ in marks), " " * is_definition])))
     written, move = rewritten(text, edits)
     spans = []
     for start, mark, source in found:

@@ -7,7 +7,6 @@ title of a source is usually its host. Google demands that its search suggestion
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -17,24 +16,20 @@ from websearch_gateway.answers.common import (
     Billed,
     EarlierPrices,
     EngineApi,
-    Json,
     Limits,
     Model,
     applying,
     are_counts,
-    count,
     declined,
     instructions,
     lost_citations,
     not_searched,
     not_written,
-    objects,
-    parsed,
     parsed_or_empty,
-    typed,
 )
 from websearch_gateway.base import Fetcher, Reply, is_web_address
 from websearch_gateway.errors import RATE_LIMITED, SearchAuthError, SearchError, SearchFetchError, SearchProviderError
+from websearch_gateway.foreign_json import BadJson, Json, count, objects, parse_json, reply_object, typed
 from websearch_gateway.models import Answer, Deadline, HttpRequest, SearchQuery, Source, Span
 
 MAX_TOKENS = 4096
@@ -86,7 +81,7 @@ class Gemini(EngineApi):
 
     def parse(self, *bodies: bytes) -> Answer:
         """See EngineApi."""
-        reply = parsed(bodies[-1], self.vendor)
+        reply = reply_object(bodies[-1], self.vendor)
         candidate = next(iter(objects(reply.get("candidates"))), {})
         reason = candidate.get("finishReason")
         if typed(dict, reply.get("promptFeedback")).get("blockReason") or reason in _DECLINED:
@@ -146,7 +141,7 @@ class Gemini(EngineApi):
 
     def listed(self, body: bytes) -> Mapping[str, date | None]:
         """See EngineApi. Google gives no shutdown dates."""
-        models = objects(parsed(body, self.vendor).get("models"))
+        models = objects(reply_object(body, self.vendor).get("models"))
         return dict.fromkeys(typed(str, model.get("name")).removeprefix("models/") for model in models)
 
 
@@ -196,8 +191,8 @@ def _place(segment: Json, encoded: Mapping[int, bytes], starts: Mapping[int, int
 
 def _error(body: bytes) -> Json:
     try:
-        reply = json.loads(body)
-    except (ValueError, RecursionError):
+        reply = parse_json(body)
+    except BadJson:
         return {}
     first = next(iter(objects(reply)), {}) if isinstance(reply, list) else typed(dict, reply)
     return typed(dict, first.get("error"))

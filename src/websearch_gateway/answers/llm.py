@@ -9,7 +9,6 @@ not read.
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from typing import Any
 import httpx2
 from pydantic import SecretStr
 
-from websearch_gateway.answers.common import Json, applying, count, objects, typed
+from websearch_gateway.answers.common import applying
 from websearch_gateway.answers.draft import MAX_DRAFT, Checked, NumberedPassage, checked_draft, numbered_passages
 from websearch_gateway.base import (
     PASSING_STATUSES,
@@ -46,6 +45,7 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
     SearchTimeoutError,
 )
+from websearch_gateway.foreign_json import BadJson, Json, count, objects, parse_json, reading_reply, typed
 from websearch_gateway.models import Answer, Bill, Call, Deadline, Gathered, HttpRequest, SearchQuery, TokenUsage
 from websearch_gateway.ports import Gather, Workers
 
@@ -58,6 +58,10 @@ MAX_EVENT = 256_000
 _MAX_ERROR = 100_000
 _OPTIONS = ("response_format", "reasoning_effort", "stream_options", "temperature")
 _TOO_LONG = ("exceed_context_size", "context length", "context size", "context_length", "maximum context", "n_ctx")
+
+
+MOST_TOKENS = 10_000_000
+"""The most tokens of a call that are believed; no model has a longer context."""
 
 
 class PromptTooLong(SearchProviderError):
@@ -125,10 +129,8 @@ class Chat:
         reply = await send(self.client, request, deadline, "llm")
         if reply.status != 200:
             raise self._failure(reply.status, reply.headers, reply.body)
-        try:
-            return [typed(str, model.get("id")) for model in objects(json.loads(reply.body)["data"])]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise SearchProviderParseError("The list of models at LLM_BASE_URL is unreadable.") from None
+        with reading_reply("The list of models at LLM_BASE_URL is unreadable."):
+            return [typed(str, model.get("id")) for model in objects(parse_json(reply.body)["data"])]
 
     async def _stream(self, body: Mapping[str, Any], deadline: Deadline) -> Written | str:
         """The reply; or the error message of a server that refuses an option."""
@@ -229,8 +231,8 @@ async def _lines(response: httpx2.Response) -> AsyncIterator[bytes]:
 
 def _event(data: bytes) -> Json:
     try:
-        event = json.loads(data) if len(data) <= MAX_EVENT else None
-    except (ValueError, RecursionError):
+        event = parse_json(data) if len(data) <= MAX_EVENT else None
+    except BadJson:
         event = None
     if not isinstance(event, dict):
         raise SearchProviderParseError("The reply at LLM_BASE_URL is not a chat completion.")
@@ -256,9 +258,15 @@ def _take(event: Json, written: Written) -> bool:
     if finished:
         note_reply(event)
     if usage := typed(dict, event.get("usage")):
-        written.prompt_tokens = count(usage.get("prompt_tokens"), written.prompt_tokens)
-        written.response_tokens = count(usage.get("completion_tokens"), written.response_tokens)
+        written.prompt_tokens = _tokens(usage.get("prompt_tokens"), written.prompt_tokens)
+        written.response_tokens = _tokens(usage.get("completion_tokens"), written.response_tokens)
     return finished
+
+
+def _tokens(value: object, default: int) -> int:
+    """A count of tokens; `default` for anything else and for more than any model reads."""
+    tokens = count(value, default)
+    return tokens if tokens <= MOST_TOKENS else default
 
 
 GATHER_SHARE = 0.6

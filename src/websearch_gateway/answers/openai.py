@@ -23,26 +23,21 @@ from websearch_gateway.answers.common import (
     LINK_RULE,
     Billed,
     EngineApi,
-    Json,
     Limits,
     Model,
     ModelGone,
     OptionRefused,
     applying,
     are_counts,
-    count,
     declined,
     find_model,
     instructions,
     lost_citations,
     not_searched,
     not_written,
-    objects,
-    parsed,
     parsed_or_empty,
     quota_is_spent,
     shown_code,
-    typed,
 )
 from websearch_gateway.base import MAX_REPLY_BYTES, Reply, canonical, is_web_address, send
 from websearch_gateway.errors import (
@@ -53,6 +48,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.evidence import in_code_points, strip_markers
+from websearch_gateway.foreign_json import Json, count, objects, reply_object, typed
 from websearch_gateway.models import Answer, Deadline, HttpRequest, SearchQuery, Source, Span
 
 if TYPE_CHECKING:
@@ -152,7 +148,7 @@ class OpenAI(EngineApi):
 
     def parse(self, *bodies: bytes) -> Answer:
         """See EngineApi. Raw citation markers are removed from the text."""
-        reply = parsed(bodies[-1], self.vendor)
+        reply = reply_object(bodies[-1], self.vendor)
         if not isinstance(reply.get("output", []), list):
             raise SearchProviderParseError("The reply of OpenAI is not a response object.")
         if reply.get("status") == "failed" or typed(dict, reply.get("error")):

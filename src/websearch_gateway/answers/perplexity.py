@@ -13,26 +13,22 @@ from websearch_gateway.answers.common import (
     MARK_RULE,
     Billed,
     EngineApi,
-    Json,
     Limits,
     Model,
     applying,
     are_counts,
-    count,
     declined,
     instructions,
     not_searched,
     not_written,
-    objects,
-    parsed,
     parsed_or_empty,
     shown_code,
-    typed,
 )
 from websearch_gateway.answers.draft import resolve_marks
 from websearch_gateway.base import is_web_address, iso_date
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.evidence import in_code_points
+from websearch_gateway.foreign_json import Json, count, objects, reply_object, typed
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 
 MAX_TOKENS = 2048
@@ -78,7 +74,7 @@ class Perplexity(EngineApi):
 
     def parse(self, *bodies: bytes) -> Answer:
         """See EngineApi."""
-        reply = parsed(bodies[-1], self.vendor)
+        reply = reply_object(bodies[-1], self.vendor)
         if reply.get("status") == "failed" or reply.get("error"):
             error = typed(dict, reply.get("error"))
             raise SearchProviderError(f"Perplexity failed ({shown_code(error.get('code') or error.get('type'))}).")

@@ -10,7 +10,6 @@ words.
 from __future__ import annotations
 
 import functools
-import json
 import re
 import textwrap
 import unicodedata
@@ -26,21 +25,6 @@ from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.models import Hit
 
 SNIPPET_CHARS = 400
-
-
-def json_object(body: bytes, vendor: str) -> dict[str, Any]:
-    """The JSON object in `body`.
-
-    Raises:
-        SearchProviderParseError: it is not JSON (or nested too deeply), or not an object.
-    """
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        raise SearchProviderParseError(f"The reply of {vendor} is not JSON.") from None
-    if not isinstance(document, dict):
-        raise SearchProviderParseError(f"The reply of {vendor} is not a JSON object.")
-    return document
 
 
 def records(document: Mapping[str, Any], key: str, vendor: str, *, optional: bool = False) -> list[dict[str, Any]]:

@@ -192,10 +192,11 @@ _TARGET = re.compile(
 _BRACKET = re.compile(r"\\?!\[|\\.|\[|\]", re.DOTALL)
 _TARGET_START = re.compile(r"(?<=\])\((?P<address>[^()]{0,200})")
 _AUTOLINK = re.compile(r"<(?P<address>[a-z][a-z0-9+.\-]{1,30}+:[^<>\s]*+)>", re.IGNORECASE)
-# Also inside a list or a quotation.
+# A link reference definition, a footnote or an abbreviation, also inside a list or a quotation; and a number anywhere,
+# since a sentence or a passage that is cut out may begin with it.
 _DEFINITION = re.compile(
-    r"^(?P<indent>(?:[ \t]*+(?:[-*+>]|\d{1,9}+[.)]))*+[ \t]*+)"
-    r"\[(?P<rest>(?:[^\[\]\\]|\\.){1,1000}+\]:[\s>]*+<?(?P<address>[^\s<>]*+))",
+    r"(^(?:[ \t]*+(?:[-*+>]|\d{1,9}+[.)]))*+[ \t]*+\*?\[(?:[^\[\]\\]|\\.){1,1000}+\]"
+    r"|\[\s{0,9}+\^?\d{1,9}+\s{0,9}+\]):",
     re.MULTILINE | re.DOTALL,
 )
 _ACTIVE_TAG = re.compile(
@@ -287,12 +288,15 @@ def wrap_untrusted(text: str, nonce: str) -> str:
 
 
 def _inert(text: str, page_url: str) -> str:
-    """`text` with harmful Markdown marks as character references, which look the same but have no effect."""
-    by_name = "]:" in text and bool(_DEFINITION.search(text))
-    if by_name:
-        text = _DEFINITION.sub(_checked_definition, text)
-    if "](" in text or (by_name and "![" in text):
-        text = _Brackets(text, page_url, by_name).checked()
+    """`text` with harmful Markdown marks as character references, which look the same but have no effect.
+
+    A blank before its colon ends a definition: the marks of our citations must not lead where a page or an engine
+    wants, nor must an image be loaded by its name.
+    """
+    if "]:" in text:
+        text = _DEFINITION.sub(r"\1 :", text)
+    if "](" in text:
+        text = _Brackets(text, page_url).checked()
         text = _TARGET_START.sub(
             lambda start: start[0] if _is_safe(start["address"]) else "&#40;" + start["address"], text
         )
@@ -307,24 +311,13 @@ def _checked_autolink(found: re.Match[str]) -> str:
     return f"&lt;{found[0][1:]}" if is_harmful else f"<{_anonymous(found['address'])}>"
 
 
-def _checked_definition(found: re.Match[str]) -> str:
-    if not _is_safe(found["address"]):
-        return f"{found['indent']}&#91;{found['rest']}"
-    start, end = (place - found.start() for place in found.span("address"))
-    return found[0][:start] + _anonymous(found["address"]) + found[0][end:]
-
-
 class _Brackets:
-    """Checks links and images in one pass from the innermost outwards, at any depth of nesting.
+    """Checks links and images in one pass from the innermost outwards, at any depth of nesting."""
 
-    Args:
-        by_name: whether a reference definition could supply the URL of an image.
-    """
-
-    def __init__(self, text: str, page_url: str, by_name: bool) -> None:
+    def __init__(self, text: str, page_url: str) -> None:
         self._text = text
         self._page_url = page_url
-        self._last_target = len(text) if by_name else text.rfind("](")
+        self._last_target = text.rfind("](")
         self._pieces: list[str] = []
         self._length = 0
         self._open: list[tuple[int, int, int]] = []  # of each: index in `_pieces`, offset in `_text`, length before
@@ -356,7 +349,7 @@ class _Brackets:
         self._length += len(piece)
 
     def _leave_open(self) -> None:
-        """Treat the last open bracket as text. An image by reference, or an unparsable one, loses its `!`."""
+        """Treat the last open bracket as text. An unparsable image loses its `!`."""
         if self._open:
             place, start, _ = self._open.pop()
             if start + 2 <= self._last_target:

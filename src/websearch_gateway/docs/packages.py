@@ -6,7 +6,6 @@ when it is fetched.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from websearch_gateway.base import Fetcher
 from websearch_gateway.docs.crawl.scope import canonical
 from websearch_gateway.docs.models import Run, quoted
 from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError, shown
+from websearch_gateway.foreign_json import parse_json
 from websearch_gateway.models import Deadline
 
 LOOK_UP_SECONDS = 15.0
@@ -160,7 +160,7 @@ def described(ecosystem: Ecosystem, body: bytes, version: str) -> dict[str, Any]
     found: dict[str, Any] = {"missing": not body, "withdrawn": None, "url": "", "version": version}
     if not body:
         return found
-    reply = json.loads(body)
+    reply = parse_json(body)
     if not isinstance(reply, dict):
         raise ValueError("not an object")
     found |= _pypi(reply) if ecosystem == "pypi" else _npm(reply)

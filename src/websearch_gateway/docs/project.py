@@ -9,7 +9,6 @@ from it: where a setting of a package manager names another index, the lock file
 from __future__ import annotations
 
 import configparser
-import json
 import os
 import re
 import tomllib
@@ -21,6 +20,7 @@ from urllib.parse import unquote
 
 from websearch_gateway.docs.packages import Ecosystem, package_of, table_of
 from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.foreign_json import parse_json
 
 MAX_FILE_BYTES = 8_000_000
 MOST_DEPENDENCIES = 500
@@ -460,7 +460,7 @@ def _spelt(name: str) -> str:
 
 
 def _node(folder: Path, npm: Origins) -> tuple[Specifiers, Versions]:
-    manifest = _parsed(folder / "package.json", json.loads)
+    manifest = _parsed(folder / "package.json", parse_json)
     direct: Specifiers = {}
     aliases: dict[str, str] = {}
     for field in ("dependencies", "devDependencies", "optionalDependencies"):
@@ -476,7 +476,7 @@ def _node(folder: Path, npm: Origins) -> tuple[Specifiers, Versions]:
     for name, url in [*yarn_files, *_pnpm_files(pnpm), *_BUN_RESOLVED.findall(bun)]:
         npm.package(aliases.get(name, name), url, "the lock file")
     lock_name = "package-lock.json"
-    lock = _parsed(folder / lock_name, json.loads)
+    lock = _parsed(folder / lock_name, parse_json)
     for name, package in table_of(lock.get("dependencies")).items():
         locked[name] = str(table_of(package).get("version", ""))
         if isinstance(url := table_of(package).get("resolved"), str):

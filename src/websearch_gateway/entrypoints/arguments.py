@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -26,6 +25,8 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+
+from websearch_gateway.foreign_json import BadJson, parse_json
 
 
 class _Absent(Enum):
@@ -202,8 +203,8 @@ def _json_in(text: str) -> Any:
     if len(text) > LONGEST_JSON:
         return None
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except BadJson:
         return None
 
 

@@ -10,20 +10,20 @@ import importlib
 import logging
 import sys
 import threading
-import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from websearch_gateway import __version__
-from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchProviderError
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchProviderError, frames
 from websearch_gateway.results import ErrorInfo
 from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.telemetry import flush_logs
 
 if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway
+    from websearch_gateway.docs import CrawlRunner
     from websearch_gateway.upstream.api_tokens import ApiTokens
 
 
@@ -43,9 +43,7 @@ def describe(error: Exception) -> ErrorInfo:
     """The error for the caller. The text of an unexpected error goes only to the log, where secrets are masked."""
     if isinstance(error, SearchError):
         return ErrorInfo.of(error)
-    # The frames without values and without the error's text: both may quote the query or a key.
-    frames = "".join(traceback.format_tb(error.__traceback__))
-    _log.error("unexpected_error %s\n%s", type(error).__name__, frames)
+    _log.error("unexpected_error %s\n%s", type(error).__name__, frames(error))
     return ErrorInfo(
         code="PROVIDER",
         message=f"The gateway failed in an unexpected way ({type(error).__name__}). Its log tells more.",
@@ -71,6 +69,13 @@ class LazyGateway:
         self._lock = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
         self._crawling: asyncio.Task[None] | None = None
+        self._runner: CrawlRunner | None = None
+        self._crawl_failure = ""
+
+    @property
+    def crawl_trouble(self) -> str:
+        """Why this process crawls no documentation now; "" while it does, or has none to crawl."""
+        return self._crawl_failure or (self._runner.trouble if self._runner else "")
 
     async def get(self) -> Gateway:
         """The gateway.
@@ -127,16 +132,27 @@ class LazyGateway:
             self._crawling = asyncio.create_task(self._crawl())
 
     async def _crawl(self) -> None:
-        """Crawl pending documentation, from when there is an index. A failure goes to the log: nobody waits for it."""
+        """Crawl pending documentation, from when there is an index, for as long as the process lives.
+
+        A failure goes to the log and into `crawl_trouble`, since nobody waits for this task, and is tried again.
+        """
         index = self.settings.docs_path
         while index is not None and not await asyncio.to_thread(_is_there, index):  # noqa: ASYNC110 - a file has no event
             await asyncio.sleep(LOOK_SECONDS)
-        try:
-            gateway = await self.get()
-            docs = await asyncio.to_thread(gateway.lazy_docs.get)
-            await docs.runner.keep_crawling(3600 * self.settings.docs_refresh_hours)
-        except Exception as error:
-            _log.error("This process crawls no documentation any more: %s", describe(error).message)
+        while True:
+            try:
+                gateway = await self.get()
+                self._runner = (await asyncio.to_thread(gateway.lazy_docs.get)).runner
+                self._crawl_failure = ""
+                await self._runner.keep_crawling(3600 * self.settings.docs_refresh_hours)
+            except Exception as error:
+                trouble = f"This process crawls no documentation for now: {describe(error).message}"
+                _log.error("%s", trouble)
+                if self._runner is None:
+                    self._crawl_failure = trouble
+                else:
+                    self._runner.trouble = trouble
+            await asyncio.sleep(LOOK_SECONDS)
 
 
 def _is_there(file: Path) -> bool:

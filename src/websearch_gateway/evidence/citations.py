@@ -444,7 +444,7 @@ def with_marks(text: str, cited: Sequence[Cited], dropped: Sequence[Cited] = ())
         elif sign.link is None:
             marks[sign.start, sign.end][f"[{place.number}]"] = None
     edits = [
-        (start, end, (layout.blank_before(start) if start == end else "") + "".join(numbers))
+        (start, end, (layout.blank_before(start) if start == end else "") + "".join(numbers) + layout.blank_after(end))
         for (start, end), numbers in marks.items()
     ]
     for place in dropped:
@@ -461,7 +461,8 @@ def numbered(text: str, cited: Sequence[Cited]) -> str:
     edits = {}
     for place in cited:
         if (sign := layout.sign(place)) and sign.link:
-            edits[sign.start, sign.end] = f"{_label(text, sign.link)}[{place.number}]"
+            mark = f"[{place.number}]{layout.blank_after(sign.end)}"
+            edits[sign.start, sign.end] = f"{_label(text, sign.link)}{mark}"
     return rewritten(text, [(start, end, new) for (start, end), new in edits.items()])[0]
 
 
@@ -524,6 +525,10 @@ class _Signs:
         if at in self._blocks:
             return "\n\n"
         return "" if not at or self._text[at - 1].isspace() or self._text[at - 1] in "([" else " "
+
+    def blank_after(self, at: int) -> str:
+        """What keeps a mark from text behind it with which it would be a link or a definition of the engine."""
+        return " " if self._text[at : at + 1] in ("(", ":") else ""
 
 
 def _target(url: str) -> str:

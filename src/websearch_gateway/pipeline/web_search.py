@@ -24,7 +24,6 @@ from websearch_gateway.base import (
     host,
     in_own_thread,
     iso_date,
-    json_object,
     nothing_found,
     plain,
     query_terms,
@@ -47,6 +46,7 @@ from websearch_gateway.errors import (
     shown,
 )
 from websearch_gateway.evidence import bm25, window
+from websearch_gateway.foreign_json import reply_object
 from websearch_gateway.models import (
     LAST_PAGE,
     LOCAL,
@@ -577,7 +577,7 @@ def merged(bodies: Sequence[bytes], most: int) -> dict[str, Any]:
         SearchProviderParseError: a reply is not JSON, or nested too deeply.
     """
     try:
-        pages = [_without_invisible(json_object(body, "google")) for body in bodies]
+        pages = [_without_invisible(reply_object(body, "google")) for body in bodies]
     except RecursionError:
         raise SearchProviderParseError("The reply of google is nested too deeply.") from None
     items = [item for page in pages for item in records(page, "items", "google", optional=True)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, ClassVar
 
-from websearch_gateway.base import bucket, iso_date, json_object, make_hit, one_line, records, spoken_date, with_sites
+from websearch_gateway.base import bucket, iso_date, make_hit, one_line, records, spoken_date, with_sites
 from websearch_gateway.errors import (
     RATE_LIMITED,
     SearchAuthError,
@@ -16,6 +16,7 @@ from websearch_gateway.errors import (
     SearchProviderError,
     SearchProviderParseError,
 )
+from websearch_gateway.foreign_json import reply_object
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import quota_spent
 from websearch_gateway.providers.table import SharedProvider, given
@@ -95,7 +96,7 @@ class Brave(SharedProvider):
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """The next page while Brave reports more, up to the tenth."""
-        sent = json_object(body, self.name).get("query")
+        sent = reply_object(body, self.name).get("query")
         more = isinstance(sent, dict) and sent.get("more_results_available") is True
         return self.page(query, page) if more and page - 1 <= LAST_OFFSET else None
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
-from websearch_gateway.base import bucket, iso_date, json_object, make_hit, records, with_sites
+from websearch_gateway.base import bucket, iso_date, make_hit, records, with_sites
 from websearch_gateway.errors import SearchAuthError, SearchError
+from websearch_gateway.foreign_json import reply_object
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
 from websearch_gateway.ports import quota_spent
 from websearch_gateway.providers.table import SharedProvider, given
@@ -78,7 +79,7 @@ class Google(SharedProvider):
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """The next page if Google names one and start + num stays within a hundred."""
-        queries = json_object(body, self.name).get("queries")
+        queries = reply_object(body, self.name).get("queries")
         more = isinstance(queries, dict) and queries.get("nextPage")
         return self.page(query, page) if more and _start(page) < LAST_RESULT else None
 

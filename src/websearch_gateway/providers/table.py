@@ -13,8 +13,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic import SecretStr
 
-from websearch_gateway.base import bucket, json_object, linked, make_hit, opening, records, spoken_date, utc_now
+from websearch_gateway.base import bucket, linked, make_hit, opening, records, spoken_date, utc_now
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.foreign_json import reply_object
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.settings.loading import PROVIDERS as ROWS
@@ -74,7 +75,7 @@ class SharedProvider(Provider):
 
     def parse(self, body: bytes) -> list[Hit]:
         """See ports.Provider."""
-        return linked(map(self.hit, self.rows(json_object(body, self.name))), self.name)
+        return linked(map(self.hit, self.rows(reply_object(body, self.name))), self.name)
 
     def hit(self, row: Mapping[str, Any]) -> Hit | None:
         """The hit of a row; None if it has no link."""

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from websearch_gateway.base import STOP_WORDS, fold, json_object, language_of, make_hit, one_line, records, user_agent
+from websearch_gateway.base import STOP_WORDS, fold, language_of, make_hit, one_line, records, user_agent
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
+from websearch_gateway.foreign_json import reply_object
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.providers.table import SharedProvider
 
@@ -61,7 +62,7 @@ class Wikipedia(SharedProvider):
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """The page that `continue` names; None if it is missing."""
-        more = json_object(body, self.name).get("continue")
+        more = reply_object(body, self.name).get("continue")
         offset = more.get("gsroffset") if isinstance(more, dict) else None
         return self._from(query, offset) if isinstance(offset, int) and offset > 0 else None
 
@@ -73,7 +74,7 @@ class Wikipedia(SharedProvider):
             )
         if status != 200 or not body.startswith(b'{"error"'):
             return None
-        error = json_object(body, self.name).get("error")
+        error = reply_object(body, self.name).get("error")
         code = error.get("code") if isinstance(error, dict) else None
         shown = code if isinstance(code, str) and re.fullmatch(r"[\w-]{1,60}", code) else "unknown"
         return SearchProviderError(f"Wikipedia's search failed ({shown}).", retryable=shown == "maxlag")

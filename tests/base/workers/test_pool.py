@@ -21,7 +21,6 @@ import pytest
 
 from tests.clock import Clock
 from tests.patience import PATIENCE
-from websearch_gateway.base.hits import json_object
 from websearch_gateway.base.workers import pool
 from websearch_gateway.base.workers.pool import (
     BYTES_PER_SECOND,
@@ -34,6 +33,7 @@ from websearch_gateway.base.workers.pool import (
 )
 from websearch_gateway.base.workers.worker import Limits
 from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchTimeoutError
+from websearch_gateway.foreign_json import reply_object
 from websearch_gateway.models import Deadline, TokenUsage
 from websearch_gateway.pages.formats.feed import parse_feed
 
@@ -372,7 +372,7 @@ async def test_the_error_of_a_function_keeps_its_type() -> None:
     async with Workers() as workers:
         for size in (1, None):
             with pytest.raises(SearchProviderParseError, match="The reply of nobody is not JSON"):
-                await workers.run(json_object, b"x", "nobody", deadline=soon(), size=size)
+                await workers.run(reply_object, b"x", "nobody", deadline=soon(), size=size)
 
 
 PARENT = """

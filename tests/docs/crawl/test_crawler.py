@@ -479,28 +479,68 @@ async def test_an_index_that_cannot_be_read_ends_the_crawling_with_its_own_error
         await docs.runner.keep_crawling(0, drains=True)
 
 
-async def test_defects_of_two_crawls_are_both_told(docs, site, monkeypatch):
-    async def broken(_, version_id):
-        raise ValueError(version_id)
+@pytest.mark.parametrize("defect", [RecursionError, OverflowError, ValueError, MemoryError, AssertionError, KeyError])
+async def test_a_defect_in_one_crawl_pauses_it_and_leaves_the_others_alone(docs, site, monkeypatch, defect):
+    site.pages = {"/docs/": html("Start", "The zebra eats.")}
+    broken = await docs.add(f"{site.url}broken/", "broken", "1", FAST)
+    added = await docs.add(site.url, "x", "1", FAST)
+    crawl = runner.CrawlRunner.crawl
 
-    added = [await docs.add(f"{site.url}{name}/", name, "1", FAST) for name in ("a", "b")]
-    monkeypatch.setattr(runner.CrawlRunner, "crawl", broken)
-    with pytest.raises(ExceptionGroup) as caught:
-        await docs.runner.keep_crawling(0, drains=True)
-    assert sorted(error.args[0] for error in caught.value.exceptions) == [one.id for one in added]
-    await docs.store.delete_version(added[1].id)
-    with pytest.raises(ValueError, match=str(added[0].id)):
-        await docs.runner.keep_crawling(0, drains=True)
+    async def failing_once(self, version_id):
+        if version_id == broken.id:
+            raise defect("a private text")
+        return await crawl(self, version_id)
+
+    monkeypatch.setattr(runner.CrawlRunner, "crawl", failing_once)
+    await docs.runner.keep_crawling(0, drains=True)
+    assert (await docs.store.version(added.id)).status == "completed"
+    paused = await docs.store.version(broken.id)
+    assert (paused.status, defect.__name__ in paused.reason) == ("paused", True)
+    assert "private" not in paused.reason
+
+
+async def test_a_crawl_that_fails_at_once_is_not_tried_again_at_once(docs, site, monkeypatch):
+    await docs.add(site.url, "x", "1", FAST)
+    tries = []
+
+    async def failing(self, version_id):
+        tries.append(version_id)
+        raise StateUnavailable("The disk is nearly full.")
+
+    monkeypatch.setattr(runner.CrawlRunner, "crawl", failing)
+    looks = [0]
+    pending = runner.CrawlRunner.pending
+
+    async def counted(self, **options):
+        looks[0] += 1
+        return await pending(self, **options)
+
+    monkeypatch.setattr(runner.CrawlRunner, "pending", counted)
+    waits = []
+    sleep = asyncio.sleep
+
+    async def short(seconds):
+        waits.append(seconds)
+        await sleep(0)
+        if len(waits) == 3:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(runner.asyncio, "sleep", short)
+    with pytest.raises(asyncio.CancelledError):
+        await docs.runner.keep_crawling(0)
+    assert (len(tries), looks[0]) == (1, 4)
 
 
 async def test_a_server_goes_on_crawling_after_an_outage_of_the_index(docs, site, monkeypatch):
     site.pages = {"/docs/": html("Start", "The zebra eats.")}
     added = await docs.add(site.url, "x", "1", FAST)
     versions, outages = docs.store.versions, [StateUnavailable("The index is locked.")]
+    troubles = []
 
     async def locked_once():
         if outages:
             raise outages.pop()
+        troubles.append(docs.runner.trouble)
         return await versions()
 
     monkeypatch.setattr(docs.store, "versions", locked_once)
@@ -510,6 +550,8 @@ async def test_a_server_goes_on_crawling_after_an_outage_of_the_index(docs, site
         while not (crawling.done() or await found(docs, added.id, "zebra")):  # noqa: ASYNC110 - as another process would
             await asyncio.sleep(0.05)
     assert not crawling.done()
+    assert "The index is locked." in troubles[0]
+    assert docs.runner.trouble == ""
     crawling.cancel()
     await asyncio.gather(crawling, return_exceptions=True)
 

@@ -34,6 +34,7 @@ from websearch_gateway.entrypoints.http.status import (
     span,
     state_of,
 )
+from websearch_gateway.entrypoints.lifecycle import LazyGateway
 from websearch_gateway.errors import ErrorCode
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.upstream.layers import BreakerState, UpstreamStatus
@@ -242,6 +243,16 @@ async def test_a_server_whose_loop_was_blocked_is_not_ready(door: Door, monkeypa
         reply = await http.get("/readyz")
     assert reply.status_code == 503
     assert "blocked" in reply.json()["reason"]
+
+
+async def test_a_server_that_crawls_nothing_any_more_is_degraded_and_says_why(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LazyGateway, "crawl_trouble", "This process crawls no documentation for now.")
+    async with door() as http:
+        reply = await http.get("/readyz")
+    assert (reply.status_code, reply.json()["status"]) == (200, "degraded")
+    assert "crawls no documentation" in reply.json()["reason"]
 
 
 AUTH = {"auth_mode": "secret", "auth_secret": SECRET}

@@ -14,7 +14,7 @@ import pytest
 from websearch_gateway.base.net.client import create_client
 from websearch_gateway.base.net.requests import Retry
 from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, SearchTimeoutError, Unavailable
-from websearch_gateway.evidence.embedders.remote import OpenAICompatibleEmbedder
+from websearch_gateway.evidence.embedders.remote import MOST_DIMENSIONS, OpenAICompatibleEmbedder
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 ClientOf = Callable[[Callable[[httpx2.Request], httpx2.Response]], httpx2.AsyncClient]
@@ -124,6 +124,16 @@ async def test_other_errors_are_not_retried(client_of: ClientOf, retry: Retry, s
         b'{"data": [{"index": 0, "embedding": [1, null]}]}',
         b'{"data": [{"index": 0, "embedding": [NaN]}]}',
         b'{"data": [{"index": 0, "embedding": 3}]}',
+        b'{"data": [{"index": Infinity, "embedding": [1]}]}',
+        b'{"data": [{"index": 1e400, "embedding": [1]}]}',
+        b'{"data": [{"index": 0, "embedding": [%s]}]}' % (b"9" * 400),
+        b'{"data": [{"index": 0, "embedding": [1e308, 1e308]}]}',
+        b'{"data": [{"index": 0, "embedding": [%s]}]}' % (b"[" * 900 + b"]" * 900),
+        b"[" * 100_000,
+        b'{"data":' * 300 + b"1" + b"}" * 300,
+        b'{"data": [{"index": 0, "embedding": [%s1]}]}' % (b"1," * MOST_DIMENSIONS),
+        b'{"data": [{"index": 0, "embedding": {"0": 1}}]}',
+        b'{"data": {"index": 0, "embedding": [1]}}',
         b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1]}]}',
     ],
 )
@@ -131,6 +141,22 @@ async def test_a_reply_of_another_form_is_a_parse_error(client_of: ClientOf, ret
     client = client_of(lambda _: httpx2.Response(200, content=body))
     with pytest.raises(SearchProviderParseError):
         await embedder(client, retry).embed(["x"], "query")
+
+
+async def test_vectors_of_another_length_than_before_are_refused(client_of: ClientOf, retry: Retry) -> None:
+    """An index or a cache cannot compare them; a server whose model was swapped must be seen."""
+    lengths = [2, 2, 3]
+
+    def server(_: httpx2.Request) -> httpx2.Response:
+        row = {"index": 0, "embedding": [1.0] * lengths.pop(0)}
+        return httpx2.Response(200, json={"data": [row]})
+
+    one = embedder(client_of(server), retry)
+    for _ in range(2):
+        assert (await one.embed(["x"], "query")).shape == (1, 2)
+    with pytest.raises(SearchProviderParseError, match="3 numbers after those of 2"):
+        await one.embed(["x"], "query")
+    assert one.dimensions == 2
 
 
 async def test_a_slow_server_is_a_timeout(client_of: ClientOf, retry: Retry) -> None:

@@ -16,6 +16,7 @@ from websearch_gateway.pages.extraction.extract import (
     is_doubtful,
     without_extras,
 )
+from websearch_gateway.pages.visibility.strip import strip_invisible
 
 PAGE = """<html><head><title>A title</title>
 <meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>
@@ -216,6 +217,14 @@ def test_a_page_with_the_most_allowed_elements_is_complete() -> None:
     assert not page.cut_elements(root, 5)
     assert page.cut_elements(root, 4)
     assert "".join(root.itertext()) == "abcde"
+
+
+def test_a_style_sheet_behind_the_last_element_that_is_read_still_hides_what_is_before_it() -> None:
+    root = page.parse("<body><p class=h>hidden</p><p>shown to all</p><p>cut</p><style>.h{display:none}</style>cut")
+    assert root is not None
+    assert page.cut_elements(root, 4)
+    strip_invisible(root)
+    assert [one.text for one in root.iter("p")] == [None, "shown to all"]
 
 
 def test_lists_and_headings_below_a_depth_limit_get_no_marks() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import lxml.html
 import pytest
 
-from websearch_gateway.pages.visibility.css import MAX_DEPTH, on_screen
+from websearch_gateway.pages.visibility.css import MAX_DEPTH, HostileStylesError, on_screen
 from websearch_gateway.pages.visibility.strip import strip_invisible
 
 SEEN = "A visible paragraph that says enough about the weather of today and of tomorrow, wherever that may be."
@@ -141,5 +141,7 @@ def test_an_unknown_part_does_not_matter_if_the_others_decide() -> None:
     assert not on_screen("(tides: high) and (monochrome)")
 
 
-def test_a_condition_of_hostile_depth_is_unknown() -> None:
-    assert not on_screen("(" * (MAX_DEPTH + 1) + "color" + ")" * (MAX_DEPTH + 1))
+def test_a_condition_of_hostile_depth_is_no_condition_of_an_honest_page() -> None:
+    assert on_screen("(" * (MAX_DEPTH - 1) + "color" + ")" * (MAX_DEPTH - 1))
+    with pytest.raises(HostileStylesError):
+        on_screen("(" * (MAX_DEPTH + 1) + "color" + ")" * (MAX_DEPTH + 1))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.pages.visibility.selectors import Node
-from websearch_gateway.pages.visibility.strip import strip_invisible
+from websearch_gateway.pages.visibility.selectors import MAX_CSS_CHARS, MAX_RULES, MAX_SELECTOR_CHARS, MAX_STEPS, Node
+from websearch_gateway.pages.visibility.strip import HOSTILE, strip_invisible
 
 SEEN = "A visible paragraph that says enough about the weather of today and of tomorrow, wherever that may be."
 SECRET = "a hidden remark"
@@ -300,11 +300,92 @@ def test_noscript_is_read_if_it_has_most_of_the_text() -> None:
     assert tree.find(".//noscript") is None
 
 
-def test_too_many_rules_give_a_warning() -> None:
-    names = "".join(f".c{i}," for i in range(200))
-    sheet = f"<style>{names}b{{color:red}}{'p{color:red}' * 20_000}</style>"
-    notes = read("".join(f"<div class=c{i}><p>x</p></div>" for i in range(200)), sheet)[1]
-    assert "The page has too many style rules to check them all for hidden text." in notes
+def numbered(count: int, rule: str) -> str:
+    return "".join(rule.replace("N", str(number)) for number in range(count))
+
+
+def padded(length: int) -> str:
+    return "p{color:" + "x" * length + "}"
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        numbered(300, "p ~ p ~ p ~ p:not(.zN){opacity:.9}") + "article > p.h{display:none}",
+        numbered(300, "p + p + p + p:not(.zN){opacity:.9}") + "article > p.h{display:none}",
+        numbered(900, "body p:nth-child(2n+1):not(.zN){opacity:.9}") + "article > p.h{display:none}",
+        numbered(900, "p[class*=zN] ~ p{opacity:.9}") + "article > p.h{display:none}",
+        numbered(3_000, "body article p{opacity:.9}") + "article > p.h{display:none}",
+        numbered(MAX_RULES, "p{color:red}") + "p.h{display:none}",
+        padded(MAX_CSS_CHARS) + "p.h{display:none}",
+        "body " + "div " * (MAX_STEPS + 1) + "p.h{display:none}",
+        "* " * (MAX_STEPS + 3) + "p.h{display:none}",
+        "p:is(:is(:is(:is(:is(.h))))){display:none}",
+        "p:not(:not(:not(:not(:not(:not(.h)))))){display:none}",
+        "p.h:not(" + ":is(" * 30 + ".z" + ")" * 31 + "{display:none}",
+        "p:has(b){display:none}",
+        "p.h:has(> b, + p){display:none}",
+        "p:is(article p.h){display:none}",
+        ":where(main, article) > :is(section p, article .h){display:none}",
+        "p:nth-child(n of .h){display:none}",
+        "p.h:lang(en){display:none}",
+        "p.h:dir(ltr){display:none}",
+        "p.h:defined{display:none}",
+        "p.h:not(:has(i)){display:none}",
+        "p.h:not(section > p){display:none}",
+        "p.h:something-new(4){display:none}",
+        "@supports not (display: none){p.h{display:none}}",
+        "article{@supports not (display: none){p.h{display:none}}}",
+        "@media " + "(" * 20 + "color" + ")" * 20 + "{p.h{display:none}}",
+        "@media " + "(" * 900 + "color" + ")" * 900 + "{p.h{display:none}}",
+        ",".join(f"article.x{n}" for n in range(900)) + ",article{p.h{display:none}}",
+        "article{" * 3 + "& " * 2_500 + ".h{display:none}}}}",
+        "x" * (MAX_SELECTOR_CHARS + 1) + ",p.h{display:none}",
+    ],
+    ids=lambda sheet: sheet[:40],
+)
+def test_text_that_a_rule_hides_stays_hidden_when_a_limit_is_spent_or_a_selector_is_not_understood(sheet: str) -> None:
+    paragraphs = f"<p>{SEEN}</p>" + "<p class=x>Another.</p>" * 100 + f"<p class=h><b>{SECRET}</b></p>"
+    article = "<div>" * MAX_STEPS * 2 + f"<article>{paragraphs}</article>" + "</div>" * MAX_STEPS * 2
+    tree = lxml.html.document_fromstring(f"<body><style>{sheet}</style>{article}</body>")
+    notes = strip_invisible(tree)
+    assert SECRET not in tree.text_content()
+    assert notes
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        numbered(300, "p ~ p ~ p ~ p:not(.zN){opacity:.9}") + "article > p.h{display:none}",
+        numbered(900, "body p:nth-child(2n+1):not(.zN){opacity:.9}") + "article > p.h{display:none}",
+        "p.h:has(b){display:none}",
+        "p:hover:has(b){display:none}",
+        "p:has(b){color:green}",
+        "p.seen:something-new{color:green}",
+    ],
+    ids=lambda sheet: sheet[:40],
+)
+def test_what_no_rule_may_hide_is_read_all_the_same(sheet: str) -> None:
+    tree = lxml.html.document_fromstring(
+        f"<body><style>{sheet}</style><article><p class=seen>{SEEN}</p></article></body>"
+    )
+    strip_invisible(tree)
+    assert SEEN in tree.text_content()
+
+
+def test_a_rule_that_is_not_understood_shows_nothing_that_another_hides() -> None:
+    sheet = "p.h{display:none} p.h:something-new{display:block} p.h:has(i){display:block !important}"
+    tree = lxml.html.document_fromstring(f"<body><style>{sheet}</style><p class=h>{SECRET}</p><p>{SEEN}</p></body>")
+    strip_invisible(tree)
+    assert SECRET not in tree.text_content()
+    assert SEEN in tree.text_content()
+
+
+@pytest.mark.parametrize(("count", "is_read"), [(MAX_RULES // 2, True), (2 * MAX_RULES, False)])
+def test_a_page_with_more_rules_than_can_be_judged_is_left_out_and_says_so(count: int, is_read: bool) -> None:
+    tree = lxml.html.document_fromstring(f"<body><style>{'p{color:red}' * (count // 2)}</style><p>{SEEN}</p></body>")
+    assert (HOSTILE in strip_invisible(tree)) != is_read
+    assert (SEEN in tree.text_content()) == is_read
 
 
 @given(st.text(alphabet="ap.#[]=:()>,{}@;/*\\\"' -0", max_size=60))

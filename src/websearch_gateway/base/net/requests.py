@@ -12,7 +12,6 @@ Only the host of a URL is recorded: paths and parameters may contain a query or 
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import random
 import re
@@ -30,6 +29,7 @@ from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, StatusCode, get_cu
 
 from websearch_gateway import __version__
 from websearch_gateway.errors import SearchError, Unavailable
+from websearch_gateway.foreign_json import MALFORMED, parse_json
 from websearch_gateway.models import Deadline
 
 MAX_ATTEMPTS = 2
@@ -223,7 +223,7 @@ def note_reply(reply: bytes | Mapping[str, Any]) -> None:
     if not span.is_recording():
         return
     try:
-        found = json.loads(reply) if isinstance(reply, bytes) else reply
+        found = parse_json(reply) if isinstance(reply, bytes) else reply
         choices = found.get("choices") or found.get("candidates") or ()
         reasons = [choice.get("finish_reason") or choice.get("finishReason") for choice in choices]
         detail = found.get("incomplete_details") or {}
@@ -232,7 +232,7 @@ def note_reply(reply: bytes | Mapping[str, Any]) -> None:
             "id": found.get("id") or found.get("responseId"),
             "model": found.get("model") or found.get("modelVersion"),
         }
-    except (ValueError, RecursionError, AttributeError, TypeError):
+    except MALFORMED:
         return  # the engine reports what it cannot read
     for name, value in said.items():
         if isinstance(value, str) and _FIT_FOR_SPANS.fullmatch(value):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import html
 import io
-import json
 import lzma
 import os
 import re
@@ -29,6 +28,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from websearch_gateway.base import LINK, blocks
 from websearch_gateway.docs.crawl.scope import ELSEWHERE, MAX_URL_CHARS, NO_PAGE, Found, Scope, canonical, sorted_out
 from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.foreign_json import MALFORMED, parse_json
 
 MAX_PAGE_BYTES = 5_000_000
 _BINARY = "application/octet-stream"
@@ -356,9 +356,9 @@ def search_index_urls(body: bytes, base: str) -> list[str]:
         names = _QUOTED.finditer(text, opening.end(), max(end, opening.end()))
         return [_joined(base, f"{name[1]}.html") for name in islice(names, MOST_URLS)]
     try:
-        listed = json.loads(text)["docs"]
+        listed = parse_json(text)["docs"]
         places = [entry["location"].partition("#")[0] for entry in listed]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except MALFORMED:
         return []
     return list(dict.fromkeys(_joined(base, place) for place in places[:MOST_URLS]))
 

@@ -48,6 +48,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
     StateUnavailable,
+    frames,
 )
 from websearch_gateway.models import UNLIMITED, Deadline
 from websearch_gateway.ports import Embedder
@@ -57,6 +58,7 @@ LEAST_FREE_BYTES = 200_000_000
 SITES_AT_ONCE = 6
 LOOK_SECONDS = 30.0  # between two looks of `keep_crawling` for pending versions
 PAUSE_SECONDS = 600.0  # before a paused site is tried again
+NOT_CRAWLED = "Documentation is not crawled for now:"
 
 _log = logging.getLogger(__name__)
 
@@ -71,7 +73,8 @@ class CrawlRunner:
 
     `unpackers` run what takes longer than the reading of a page. `index_file` is the file of the index, whose disk
     must have room; None for a database server. `guarded` gives a call that checks the redirects of a guarded site while
-    nobody waits for its crawl. `clock` gives seconds since the epoch, the same as the store's.
+    nobody waits for its crawl. `clock` gives seconds since the epoch, the same as the store's. `trouble` says why
+    `keep_crawling` crawls nothing now; "" while it does.
     """
 
     store: SqlDocs
@@ -84,6 +87,8 @@ class CrawlRunner:
     guarded: Callable[[], Deadline] = lambda: UNLIMITED
     clock: Callable[[], float] = time.time
     owner: Owner = field(default_factory=this_process)
+    trouble: str = field(default="", init=False)
+    _resting: dict[int, float] = field(default_factory=dict)
     _paces: dict[str, HostPace] = field(default_factory=dict)
     _running: dict[int, asyncio.Event] = field(default_factory=dict)
     _unwatched: set[asyncio.Task[SiteVersion | None]] = field(default_factory=set)
@@ -235,51 +240,66 @@ class CrawlRunner:
     async def keep_crawling(self, refresh_seconds: float, *, drains: bool = False) -> None:
         """Crawl pending versions, several sites at once, until cancelled. Processes that share a store share the work.
 
+        What one crawl raises ends neither the others nor the loop.
+
         Args:
             refresh_seconds: how often to look for sites whose refresh is due; 0 for never.
             drains: crawl each version once, and end when none is left.
 
         Raises:
             StateUnavailable: the index cannot be read, if `drains`; otherwise the next look tries again.
-            ExceptionGroup: several defects at once; one alone is raised as it is.
         """
         looked_at = -math.inf
         running: dict[int, asyncio.Task[None]] = {}
-        seen: set[int] = set()
+        started: set[int] = set()
         try:
-            async with asyncio.TaskGroup() as crawls:
-                while True:
-                    running = {id_: task for id_, task in running.items() if not task.done()}
-                    now, pending = time.monotonic(), list[SiteVersion]()
-                    due = 0 < refresh_seconds <= now - looked_at
-                    try:
-                        if self.index_file is None or await asyncio.to_thread(self.index_file.is_file):
-                            pending, looked_at = await self.pending(refresh=due), now if due else looked_at
-                    except StateUnavailable as error:
-                        if drains:
-                            raise
-                        _log.warning("Documentation is not crawled for now: %s", error.message)
-                    for version in pending:
-                        if len(running) < SITES_AT_ONCE and version.id not in (seen if drains else running):
-                            running[version.id] = crawls.create_task(self._crawl_or_log(version.id))
-                    seen |= running.keys()
-                    if running:
-                        await asyncio.wait(running.values(), timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-                    elif drains:
-                        return
-                    else:
-                        await asyncio.sleep(LOOK_SECONDS)
-        except ExceptionGroup as group:
-            if len(group.exceptions) > 1:
-                raise
-            raise group.exceptions[0] from None  # callers know the type, not the group
+            while True:
+                running = {id_: task for id_, task in running.items() if not task.done()}
+                now = time.monotonic()
+                due = 0 < refresh_seconds <= now - looked_at
+                pending: list[SiteVersion] = []
+                try:
+                    if self.index_file is None or await asyncio.to_thread(self.index_file.is_file):
+                        pending = await self.pending(refresh=due)
+                        looked_at = now if due else looked_at
+                    self.trouble = ""
+                except StateUnavailable as error:
+                    if drains:
+                        raise
+                    self.trouble = f"{NOT_CRAWLED} {error.message}"
+                    _log.warning("%s", self.trouble)
+                for version in pending:
+                    is_done = version.id in started if drains else version.id in running
+                    is_resting = now < self._resting.get(version.id, -math.inf)
+                    if len(running) < SITES_AT_ONCE and not is_done and not (is_resting and not drains):
+                        running[version.id] = asyncio.create_task(self._crawl_or_log(version.id))
+                        started.add(version.id)
+                if running:
+                    await asyncio.wait(running.values(), timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                elif drains:
+                    return
+                else:
+                    await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            await _cancel(running.values())
 
     async def _crawl_or_log(self, version_id: int) -> None:
-        """Crawl a version. Logs an error, such as the claim of another process, and does not raise it."""
+        """Crawl a version. Logs an error, such as the claim of another process, and does not raise it.
+
+        A defect pauses the version, and says so in its status.
+        """
         try:
             await self.crawl(version_id)
         except SearchError as error:
             _log.info("The site %d is not crawled here: %s", version_id, error.message)
+            self._resting[version_id] = time.monotonic() + LOOK_SECONDS
+        except Exception as error:  # noqa: BLE001 - the boundary of a job in the background: others go on
+            kind = type(error).__name__
+            _log.error("The crawl of the site %d failed: %s\n%s", version_id, kind, frames(error))
+            self._resting[version_id] = time.monotonic() + PAUSE_SECONDS
+            with suppress(StateUnavailable):
+                reason = f"The crawl failed in an unexpected way ({kind}). The log of the process tells more."
+                await self.store.set_status(version_id, "paused", reason)
 
     async def _crawl(self, version: SiteVersion, on_progress: OnProgress, call: Deadline) -> None:
         # A browser would ask the base address.

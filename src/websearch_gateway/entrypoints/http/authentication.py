@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import base64
 import hmac
-import json
 import logging
-import math
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
@@ -36,6 +34,7 @@ from websearch_gateway.entrypoints.http.sign_in import (
     signed_out,
 )
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
+from websearch_gateway.foreign_json import parse_strict_json
 from websearch_gateway.models import LOCAL, SCOPES, Caller
 from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.api_tokens import PREFIX, ApiTokens, check_name_and_scopes, digest, is_name, new_secret
@@ -136,31 +135,12 @@ def _strict_object(part: str) -> dict[str, Any]:
         data = base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
         if base64.urlsafe_b64encode(data).rstrip(b"=") != part.encode():
             raise InvalidToken("It is not canonical base64url.")
-        found = json.loads(
-            data.decode(), object_pairs_hook=_without_duplicates, parse_constant=_no_number, parse_float=_finite
-        )
-    except (ValueError, RecursionError):
+        found = parse_strict_json(data.decode())
+    except ValueError:
         raise InvalidToken("It does not hold valid JSON.") from None
     if not isinstance(found, dict):
         raise InvalidToken("It does not hold valid JSON.")
     return found
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name stands there twice")
-    return found
-
-
-def _no_number(_: str) -> float:
-    raise ValueError("not a number of JSON")
-
-
-def _finite(text: str) -> float:
-    if not math.isfinite(number := float(text)):
-        raise ValueError("not a finite number")
-    return number
 
 
 MAX_KEY_CHARS = 512

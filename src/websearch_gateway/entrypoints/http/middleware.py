@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from websearch_gateway.entrypoints.http.replies import ERROR_SHAPE, ErrorShape, failure, refusal
 from websearch_gateway.entrypoints.mcp.messages import ESCAPED_HALF
 from websearch_gateway.errors import SearchRateLimitError, SearchValidationError, shown
+from websearch_gateway.foreign_json import BadJson, parse_strict_json
 from websearch_gateway.models import Caller
 from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.telemetry import call_span
@@ -443,7 +444,7 @@ def json_object(body: bytes) -> dict[str, Any]:
         SearchValidationError: it is not one, or holds half of a surrogate pair, which no reply can repeat.
     """
     try:
-        found = json.loads(body, parse_constant=_no_constant)
+        found = parse_strict_json(body)
         if ESCAPED_HALF.search(body):  # most are pairs
             json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -451,13 +452,8 @@ def json_object(body: bytes) -> dict[str, Any]:
         raise SearchValidationError(
             f"The body holds half of a character ({half}): cut texts between characters."
         ) from None
-    except (ValueError, RecursionError):
+    except BadJson:
         raise SearchValidationError("The body is not JSON.") from None
     if not isinstance(found, dict):
         raise SearchValidationError("The body must be a JSON object.")
     return found
-
-
-def _no_constant(constant: str) -> None:
-    """Python reads NaN and Infinity, which are not JSON: a reply that repeats them could not be read."""
-    raise ValueError(constant)

@@ -69,7 +69,10 @@ async def healthz(_: Request) -> Response:
 
 
 def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[Response]]:
-    """200 if the gateway is built and its state, workers and event loop respond in time; else 503 and why."""
+    """200 if the gateway is built and its state, workers and event loop respond in time; else 503 and why.
+
+    While only the crawling of documentation fails, the status is `degraded`, with the reason: answers are served.
+    """
 
     async def ready(_: Request) -> Response:
         try:
@@ -85,6 +88,8 @@ def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[
             trouble = "The event loop is blocked: calls wait for seconds."
         if trouble:
             return json_reply({"status": "not ready", "reason": trouble}, 503)
+        if gateway.crawl_trouble:
+            return json_reply({"status": "degraded", "reason": gateway.crawl_trouble})
         return json_reply({"status": "ready"})
 
     return ready

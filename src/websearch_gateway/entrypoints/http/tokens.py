@@ -7,7 +7,6 @@ the shape. A change here needs a forged token that the old code accepts, or a go
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -36,6 +35,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
     StateUnavailable,
 )
+from websearch_gateway.foreign_json import MALFORMED, parse_json
 from websearch_gateway.models import SCOPES, Caller, CallerLimits, Deadline, HttpRequest
 from websearch_gateway.results import Check
 from websearch_gateway.settings.groups import APP_NAME, parsed_quota, parsed_usd
@@ -359,9 +359,9 @@ def usable_keys(body: bytes, algorithm: str) -> dict[str | None, Any]:
         SearchProviderParseError: it is not a key set.
     """
     try:
-        listed = json.loads(body)["keys"]
+        listed = parse_json(body)["keys"]
         entries = [entry for entry in listed if isinstance(entry, dict)]
-    except (ValueError, RecursionError, TypeError, KeyError):
+    except MALFORMED:
         raise SearchProviderParseError("The token issuer does not publish a key set.") from None
     fitting = [entry for entry in entries if _fits(entry, algorithm)]
     if any("d" in entry for entry in entries) or len({entry.get("kid") for entry in fitting}) != len(fitting):

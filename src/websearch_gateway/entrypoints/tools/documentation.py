@@ -146,7 +146,7 @@ async def _status(gateway: Gateway, given: DocsStatusArguments, caller: Caller, 
 
     docs = gateway.docs
     found = await (docs.find(given.site, given.version) if given.site else docs.store.versions())
-    return fit_docs_status(await statuses(docs, found), reply_tokens(gateway, caller))
+    return fit_docs_status(await statuses(docs, found, docs.runner.trouble), reply_tokens(gateway, caller))
 
 
 async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progress: Progress) -> DocsStatus:

@@ -12,8 +12,6 @@ TEI (Hugging Face) takes `texts`, refuses a request without them (422) and answe
 from __future__ import annotations
 
 import base64
-import binascii
-import json
 import logging
 import math
 import re
@@ -27,6 +25,7 @@ import httpx2
 
 from websearch_gateway.base import Reply, Retry, billed, noting_model, parse_retry_after, send
 from websearch_gateway.errors import NO_MODEL, SearchProviderError, SearchProviderParseError, Unavailable
+from websearch_gateway.foreign_json import parse_json, reading_reply
 from websearch_gateway.models import Call, Deadline, HttpRequest
 from websearch_gateway.ports import EMBEDDED_AT_ONCE, MOST_RERANKED, Layer, through
 
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _MESSAGE_BYTES = 10_000
+
+MOST_DIMENSIONS = 16_384
+"""The longest vector; of the models in use none has more than 8,192 numbers."""
 
 TIMEOUT_SECONDS = 20.0
 _MISSING_MODEL = re.compile(rb"model\b.{0,300}?(?:not found|does not exist|not exist)", re.IGNORECASE | re.DOTALL)
@@ -59,10 +61,8 @@ def decode(reply: Reply, name: str) -> Any:
     """
     if error := failure(reply.status, name, parse_retry_after(reply.headers, time.time()), reply.body):
         raise error
-    try:
-        return json.loads(reply.body)
-    except ValueError:
-        raise SearchProviderParseError(f"The reply of {name} is not JSON.") from None
+    with reading_reply(f"The reply of {name} is not JSON."):
+        return parse_json(reply.body)
 
 
 def failure(status: int, name: str, retry_after: float | None = None, body: bytes = b"") -> Unavailable | None:
@@ -119,13 +119,19 @@ class _Embedder:
                 found += await self._ask(batch)
         if not sent:
             return np.zeros((len(texts), self.dimensions), np.float32)
-        try:
-            rows = np.array(found, dtype=np.float32)
-            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-            if rows.ndim != 2 or len(rows) != len(sent) or not rows.size or not np.isfinite(lengths).all():
+        with reading_reply("The embedding server did not return one finite vector per text."):
+            rows = np.array(found, dtype=np.float64)
+            with np.errstate(over="ignore"):  # an infinite length is refused below
+                lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            if rows.ndim != 2 or len(rows) != len(sent) or not 0 < rows.shape[1] <= MOST_DIMENSIONS:
                 raise ValueError
-        except (TypeError, ValueError):
-            raise SearchProviderParseError("The embedding server did not return one finite vector per text.") from None
+            if not np.isfinite(lengths).all():
+                raise ValueError
+        if self.dimensions and rows.shape[1] != self.dimensions:
+            raise SearchProviderParseError(
+                f"The embedding server returned vectors of {rows.shape[1]:,} numbers after those of "
+                f"{self.dimensions:,}. Vectors of two models cannot be compared."
+            )
         self.dimensions = rows.shape[1]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         vectors[sent] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
@@ -163,11 +169,9 @@ class OpenAICompatibleEmbedder(_Embedder):
 
     def _vectors(self, reply: Any) -> list[Sequence[float]]:
         """The vectors by index. Servers that do not know base64 send lists of numbers."""
-        try:
+        with reading_reply(f"The reply of {self.name} is not a list of embeddings."):
             items = sorted(reply["data"], key=lambda item: int(item["index"]))
             return [_unpacked(item["embedding"]) for item in items]
-        except (LookupError, TypeError, ValueError, binascii.Error):
-            raise SearchProviderParseError(f"The reply of {self.name} is not a list of embeddings.") from None
 
 
 def _unpacked(embedding: str | list[float]) -> Sequence[float]:
@@ -198,10 +202,8 @@ class OllamaEmbedder(_Embedder):
             await self._pull()
             reply = await self._exchange(request)
         answer = decode(reply, self.name)
-        try:
+        with reading_reply(f"The reply of {self.name} holds no embeddings."):
             return list(answer["embeddings"])
-        except (LookupError, TypeError):
-            raise SearchProviderParseError(f"The reply of {self.name} holds no embeddings.") from None
 
     async def _exchange(self, request: HttpRequest) -> Reply:
         """A reply that a retry would not change."""
@@ -298,18 +300,19 @@ def parsed(body: bytes, count: int) -> dict[int, float]:
     Raises:
         SearchProviderParseError: the reply is anything else.
     """
-    try:
-        reply = json.loads(body)
+    trouble = "The reply of the reranker is not a list of scores by index."
+    scores: dict[int, float] = {}
+    with reading_reply(trouble):
+        reply = parse_json(body)
         rows = reply if isinstance(reply, list) else reply["results"] if "results" in reply else reply["data"]
-        scores = {
-            row["index"]: float(row["relevance_score"] if "relevance_score" in row else row["score"]) for row in rows
-        }
-    except (LookupError, TypeError, ValueError, OverflowError, RecursionError):
-        scores = {}
-    if (
-        not scores
-        or not all(type(at) is int and 0 <= at < count for at in scores)
-        or not all(map(math.isfinite, scores.values()))
-    ):
-        raise SearchProviderParseError("The reply of the reranker is not a list of scores by index.")
+        for row in rows:
+            index = row["index"]
+            if type(index) is not int or not 0 <= index < count:
+                raise ValueError
+            score = float(row["relevance_score"] if "relevance_score" in row else row["score"])
+            if not math.isfinite(score):  # a text such as "inf"
+                raise ValueError
+            scores[index] = score
+    if not scores:
+        raise SearchProviderParseError(trouble)
     return scores

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from websearch_gateway.base import plain
 from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.foreign_json import MALFORMED, parse_json
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats.plain import fenced
 from websearch_gateway.pages.formats.rendering import to_markdown, until_too_long
@@ -34,9 +34,9 @@ def notebook(body: bytes, url: str, charset: str) -> Extracted:
         SearchFetchError: it is damaged.
     """
     try:
-        value = json.loads(body)
+        value = parse_json(body)
         cells = value["cells"] if "cells" in value else _old_cells(value)
-    except (KeyError, ValueError, RecursionError, AttributeError, TypeError):
+    except MALFORMED:
         raise SearchFetchError("The notebook is damaged.", details={"reason": "damaged"}) from None
     metadata = _dict(value.get("metadata"))
     language = _language(metadata)

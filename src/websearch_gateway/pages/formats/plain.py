@@ -13,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from websearch_gateway.base import LINK, Fetched, charset_of, code_pieces, decode, plain, without_comments
 from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.foreign_json import parse_strict_json
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats import kinds as formats
 from websearch_gateway.pages.formats.rendering import until_too_long
@@ -131,7 +132,7 @@ _DELIMITERS = ",;\t|"
 def json_text(body: bytes, url: str, charset: str) -> Extracted:
     """JSON as indented code. Invalid JSON becomes plain text."""
     try:
-        value = json.loads(decode(body, charset))
+        value = parse_strict_json(decode(body, charset))
         indented = "".join(until_too_long(json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value)))
     except (ValueError, RecursionError):
         return text(body, url, charset)

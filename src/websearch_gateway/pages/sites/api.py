@@ -7,7 +7,6 @@ read instead.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from abc import ABC, abstractmethod
 from collections import deque
@@ -18,6 +17,7 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from websearch_gateway.base import Fetcher, seconds_until_reset
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError, Unavailable
+from websearch_gateway.foreign_json import BadJson, parse_json
 from websearch_gateway.models import Deadline, Extracted, Page
 from websearch_gateway.pages.formats.rendering import cleaned
 from websearch_gateway.ports import Reader, Workers
@@ -123,8 +123,8 @@ def json_of(body: bytes | None) -> Any:
         SearchFetchError: the reply is not JSON.
     """
     try:
-        return json.loads(body or b"")
-    except (ValueError, RecursionError):
+        return parse_json(body or b"")
+    except BadJson:
         raise SearchFetchError("The reply is not JSON.") from None
 
 

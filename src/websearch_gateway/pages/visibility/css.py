@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 MAX_NESTED_CHARS = 4_000
+UNJUDGED = ":unjudged"
+"""Stands for a selector that is too much work; like every unknown condition, it is taken to be met if that hides."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 # Each alternative begins with one character, so that the search skips all others in C.
@@ -31,7 +33,7 @@ _DECLARATION = re.compile(
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _IMPORTANT = re.compile(r"!\s*+important\s*+$")
 
-BETWEEN_COMMAS = re.compile(r"(?:[^,(\[]|\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)?|\[[^\[\]]*+\]?)++")
+_SELECTOR_TOKEN = re.compile(r""""(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?|\\.|[()\[\],]""", re.DOTALL)
 _AT_NAME = re.compile(r"([\w-]++)\s*+")
 _SCOPE = re.compile(r"\(([^()]*+)\)")
 _CONTAINER_NAME = re.compile(r"\s*+(?!not\b|and\b|or\b)[\w-]++\s++(?=not\b|\()")
@@ -67,6 +69,38 @@ _PROPERTIES = frozenset(
 
 # A rule outside of others without strings and escapes, as most are.
 _WHOLE_RULE = re.compile(r"""([^{}"'\\@;]*+)\{([^{}"'\\]*+)\}""")
+
+
+class HostileStylesError(Exception):
+    """The style sheets of a page are more work than those of any honest page, so what they hide is unknown."""
+
+
+def split_selectors(text: str) -> list[str]:
+    """The selectors of a list, without the blanks around them. Commas in brackets and strings do not separate."""
+    if "(" not in text and "[" not in text and "\\" not in text:
+        return [selector.strip() for selector in text.split(",")]
+    found = []
+    depth = start = 0
+    for token in _SELECTOR_TOKEN.finditer(text):
+        if token[0] in "([":
+            depth += 1
+        elif token[0] in ")]":
+            depth = max(0, depth - 1)
+        elif token[0] == "," and not depth:
+            found.append(text[start : token.start()].strip())
+            start = token.end()
+    found.append(text[start:].strip())
+    return found
+
+
+def closing_bracket(text: str, at: int) -> int:
+    """The position of the bracket that closes the one before `at`; the end of the text if none does."""
+    depth = 1
+    for token in _SELECTOR_TOKEN.finditer(text, at):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if not depth:
+            return token.start()
+    return len(text)
 
 
 def rules(css: str) -> Iterator[tuple[str, str]]:
@@ -119,8 +153,10 @@ def _opened(prelude: str, inside: str | None) -> str | None:
             return inside if on_screen(condition) else _SKIPPED
         case "container":
             return inside if on_screen(_CONTAINER_NAME.sub("", condition, count=1)) else _SKIPPED
+        case "supports" if condition.lower().startswith("not"):
+            return _nested(f"{UNJUDGED} &", inside) if inside else UNJUDGED
         case "supports" | "layer":
-            return _SKIPPED if condition.lower().startswith("not") else inside
+            return inside
         case "scope":
             scope = _SCOPE.match(condition)
             return _nested(scope[1], inside) if scope else inside
@@ -129,14 +165,13 @@ def _opened(prelude: str, inside: str | None) -> str | None:
 
 
 def _nested(prelude: str, inside: str) -> str:
-    """The selectors of a block in a block (https://www.w3.org/TR/css-nesting-1/); "" if they get too long."""
+    """The selectors of a block in a block (https://www.w3.org/TR/css-nesting-1/). If they get too long, those of the
+    inner block below something that is not judged."""
     if not inside:
         return prelude
-    outers, inners = (
-        [part.strip() for part in BETWEEN_COMMAS.findall(text)] for text in (inside, prelude.replace(":scope", "&"))
-    )
+    outers, inners = (split_selectors(text) for text in (inside, prelude.replace(":scope", "&")))
     if len(inside) * len(inners) + len(prelude) * len(outers) > MAX_NESTED_CHARS:
-        return ""
+        outers = [UNJUDGED]
     return ",".join(
         inner.replace("&", outer) if "&" in inner else f"{outer} {inner}" for outer in outers for inner in inners
     )
@@ -211,7 +246,8 @@ def unfold_shadows(tree: HtmlElement) -> None:
             host[:] = [shadow]
 
 
-MAX_DEPTH = 8
+MAX_DEPTH = 64
+"""The deepest brackets of a media query; real ones have three."""
 
 _TRUE, _FALSE, _UNKNOWN = "1", "0", "?"
 _NOT = {_TRUE: _FALSE, _FALSE: _TRUE, _UNKNOWN: _UNKNOWN}
@@ -259,7 +295,11 @@ _OFF = frozenset({"none", "no-preference"})
 
 @cached_if_short(1_000)
 def on_screen(media: str) -> bool:
-    """Whether a media query list holds. An unknown condition does not hold."""
+    """Whether a media query list holds. An unknown condition does not hold.
+
+    Raises:
+        HostileStylesError: its brackets are deeper than those of any honest query.
+    """
     return not media.strip() or any(_query(query) == _TRUE for query in media.lower().split(","))
 
 
@@ -267,8 +307,11 @@ def _query(query: str) -> str:
     for _ in range(MAX_DEPTH):
         if "(" not in query:
             return _condition(query)
-        query = _INNERMOST.sub(_judged, query)
-    return _UNKNOWN
+        reduced = _INNERMOST.sub(_judged, query)
+        if reduced == query:  # a bracket without its other half
+            return _UNKNOWN
+        query = reduced
+    raise HostileStylesError("brackets")
 
 
 def _judged(part: re.Match[str]) -> str:

@@ -11,7 +11,14 @@ from functools import cached_property, lru_cache, reduce
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from websearch_gateway.pages.visibility.css import BETWEEN_COMMAS, declarations, rules, unescape
+from websearch_gateway.pages.visibility.css import (
+    HostileStylesError,
+    closing_bracket,
+    declarations,
+    rules,
+    split_selectors,
+    unescape,
+)
 from websearch_gateway.pages.visibility.looks import (
     LONGEST_CACHED,
     Declaration,
@@ -52,10 +59,11 @@ class Name:
 
 
 class Node:
-    """An element with its name. `parent` is None for the root; `above` has the bits of the ancestors' names, and
-    `inside` whether it or an ancestor matches a selector from one of its compounds outwards."""
+    """An element with its name. `parent` is None for the root; `above` has the bits of the ancestors' names,
+    `inside` whether it or an ancestor matches a selector from one of its compounds outwards, and `first_after` the
+    position of its first child that does."""
 
-    __slots__ = ("_children", "above", "attributes", "element", "inside", "name", "parent")
+    __slots__ = ("_children", "above", "attributes", "element", "first_after", "inside", "name", "parent")
 
     def __init__(self, element: HtmlElement, attributes: list[str], parent: Node | None, name: Name) -> None:
         self.element = element
@@ -64,6 +72,7 @@ class Node:
         self.name = name
         self.above: int = parent.above | parent.name.bits if parent is not None else 0
         self.inside: dict[tuple[Selector, int], bool] = {}
+        self.first_after: dict[tuple[Selector, int], int | None] = {}
         self._children: defaultdict[str, dict[HtmlElement, int]] | None = None
 
     @property
@@ -82,7 +91,8 @@ class Compound:
     """The conditions on one element: `article.wide#x[hidden]:not(.open)`.
 
     `keys` has the tag, `.class`, `#id` and `[condition` that a matching element must have. `weight` is its specificity
-    (https://www.w3.org/TR/selectors-4/#specificity-rules) as one number.
+    (https://www.w3.org/TR/selectors-4/#specificity-rules) as one number. It is loose if some of its conditions are left
+    out, because nothing here can judge them: then it matches more elements than it should.
     """
 
     keys: frozenset[str] = frozenset()
@@ -93,6 +103,7 @@ class Compound:
     weight: int = 0
     cost: int = field(init=False, default=1)
     is_plain: bool = field(init=False, default=True)
+    is_loose: bool = False
 
     def __post_init__(self) -> None:
         """Estimate the cost of a match, in comparisons; a check of keys alone is the cheapest."""
@@ -184,25 +195,32 @@ def _step(text: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selector:
-    """Compounds from the element itself outwards; `joints[i]` is the combinator between compound i + 1 and i."""
+    """Compounds from the element itself outwards; `joints[i]` is the combinator between compound i + 1 and i.
+
+    It is loose if one of its compounds is, or if it has more than `MAX_STEPS`, of which the outermost are left out.
+    """
 
     compounds: tuple[Compound, ...]
     joints: tuple[str, ...]
+    is_loose: bool = False
 
 
 MAX_STEPS = 8
 MAX_DEPTH = 3
+MAX_SELECTOR_CHARS = 10_000
 
 _IDENT = r"(?:[\w-]|\\[0-9a-fA-F]{1,6}+\s?|\\.)++"
 _TAG = re.compile(rf"\*|{_IDENT}")
 _PART = re.compile(
     rf"#(?P<id>{_IDENT})|\.(?P<cls>{_IDENT})"
     rf"|\[\s*+(?P<attr>{_IDENT})\s*+(?:(?P<op>[~|^$*]?=)\s*+(?P<value>\"[^\"]*+\"|'[^']*+'|[^\]\s]*+)\s*+(?P<loose>[is]?)\s*+)?\]"
-    r"|:(?P<logic>is|where|not|matches|-webkit-any)\((?P<among>[^()]*+(?:\([^()]*+\)[^()]*+)*+)\)"
-    r"|:(?P<place>nth-(?:last-)?(?:child|of-type)\([^()]*+\)|[a-z-]++)(?!\()",
+    r"|:(?P<pseudo>[a-z-]++)(?P<opens>\()?",
     re.IGNORECASE,
 )
+_LOGIC = frozenset({"is", "where", "not", "matches", "-webkit-any"})
+_STEPPED = re.compile(r"nth-(?:last-)?(?:child|of-type)")
 _COMBINATOR = re.compile(r"\s*+([>+~])\s*+|\s++")
+_LAST_COMPOUND = re.compile(r".*[\s>+~](?=[^\s>+~])", re.DOTALL)
 _FIRST, _LAST = "nth-child(1)", "nth-last-child(1)"
 _PLACES = {
     "first-child": (_FIRST,),
@@ -214,35 +232,46 @@ _PLACES = {
     "root": (),
     **{name: (name,) for name in ("link", "any-link", "checked", "disabled", "enabled", "empty")},
 }
-_NOT_AT_LOAD = re.compile(r":(?:hover|focus|focus-within|focus-visible|active|target|visited)(?![\w-])", re.IGNORECASE)
+_NOT_AT_LOAD = frozenset(
+    {
+        *("hover", "focus", "focus-within", "focus-visible", "active", "target", "visited", "popover-open", "modal"),
+        *("fullscreen", "picture-in-picture", "user-valid", "user-invalid", "autofill", "playing", "host", "current"),
+        *("before", "after", "first-line", "first-letter"),  # parts of an element, with one colon as in CSS 2
+    }
+)
+"""What no element of a page is at load, before its user does anything."""
 
 
 @cached_if_short(2_000)  # pages of one site share their style sheets
 def parse_selector(text: str) -> Selector | None:
-    """One selector, without commas; None if it contains something unsupported."""
+    """One selector, without commas; None if it matches no element at load, or is invalid."""
     compounds: list[Compound] = []
     joints: list[str] = []
     at, text = 0, text.strip()
-    while len(compounds) < MAX_STEPS:
+    if len(text) > MAX_SELECTOR_CHARS:
+        raise HostileStylesError("a selector")
+    while True:
         compound, end = _compound(text, at)
         if compound is None:
             return None
         compounds.append(compound)
         if end == len(text):
-            return Selector(tuple(reversed(compounds)), tuple(reversed(joints)))
+            break
         combinator = _COMBINATOR.match(text, end)
         if combinator is None:
             return None
         joints.append(combinator[1] or " ")
         at = combinator.end()
-    return None
+    inner, inner_joints = compounds[-MAX_STEPS:], joints[-(MAX_STEPS - 1) :]
+    is_loose = len(compounds) > MAX_STEPS or any(compound.is_loose for compound in inner)
+    return Selector(tuple(reversed(inner)), tuple(reversed(inner_joints)), is_loose)
 
 
 _OF_A_TAG, _OF_A_CLASS, _OF_AN_ID = 1, 1 << 30, 1 << 60  # no sheet has as many characters as one has of the former
 
 
 def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]:
-    """The compound that begins at `at`, and its end; None if it is missing or unsupported."""
+    """The compound that begins at `at`, and its end; None if it is missing or matches no element at load."""
     tag = _TAG.match(text, at)
     end = tag.end() if tag else at
     keys = [unescape(tag[0]).lower()] if tag and tag[0] != "*" else []
@@ -251,6 +280,7 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
     among: list[tuple[Compound, ...]] = []
     negated: list[Compound] = []
     weight = _OF_A_TAG * len(keys)
+    is_loose = False
     while part := _PART.match(text, end):
         end = part.end()
         if part["attr"]:
@@ -258,48 +288,80 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
             wanted = unescape(part["value"] or "").strip("\"'")
             attributes.append((unescape(part["attr"]).lower(), "i=" if loosely else part["op"] or "", wanted))
             weight += _OF_A_CLASS
-        elif part["logic"]:
-            others = _alternatives(part["among"], depth)
-            if others is None:
-                return None, end
-            logic = part["logic"].lower()
-            negated.extend(others if logic == "not" else ())
-            among.extend(() if logic == "not" else (others,))
-            weight += max((other.weight for other in others if logic != "where"), default=0)
-        elif part["place"]:
-            place = part["place"].lower()
-            found = (place,) if "(" in place else _PLACES.get(place)
-            if found is None:
-                return None, end
-            places.extend(found)
-            attributes.extend([ROOT] if place == "root" else ())
-            weight += _OF_A_CLASS
-        else:
+        elif not part["pseudo"]:
             keys.append(unescape(part[0]))
             weight += _OF_A_CLASS if part["cls"] else _OF_AN_ID
+        else:
+            name, argument = part["pseudo"].lower(), ""
+            if part["opens"]:
+                closing = closing_bracket(text, end)
+                argument, end = text[end:closing].strip(), min(closing + 1, len(text))
+            if name in _LOGIC:
+                group = _alternatives(argument, depth, is_negated=name == "not")
+                is_loose = is_loose or group.is_loose
+                if name == "not":
+                    negated.extend(group.compounds)
+                elif group.compounds or not group.is_loose:
+                    among.append(group.compounds)
+                weight += 0 if name == "where" else max((one.weight for one in group.compounds), default=0)
+                continue
+            weight += _OF_A_CLASS
+            if name in _NOT_AT_LOAD or name[0] == "-":  # browsers drop rules with prefixes of others
+                return None, end
+            if name == "root":
+                attributes.append(ROOT)
+            elif not part["opens"] and name in _PLACES:
+                places.extend(_PLACES[name])
+            elif part["opens"] and _STEPPED.fullmatch(name) and _step(argument) is not None:
+                places.append(f"{name}({argument})")
+            elif _STEPPED.fullmatch(name) and " of " not in f"{argument} ":
+                return None, end
+            else:
+                is_loose = True
     if end == at:
         return None, end
     parts = (tuple(attributes), tuple(places), tuple(among), tuple(negated))
-    return Compound(frozenset((*keys, *map(_key_of, attributes))), *parts, weight), end
+    return Compound(frozenset((*keys, *map(_key_of, attributes))), *parts, weight, is_loose), end
 
 
 def _key_of(condition: Condition) -> str:
     return "[" + " ".join(condition)
 
 
-def _alternatives(text: str, depth: int) -> tuple[Compound, ...] | None:
-    """The compounds of a list that can match, without combinators; None if one of them is unsupported."""
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The alternatives in `:is()` or `:not()` that can match at load; it is loose if one was not understood wholly."""
+
+    compounds: tuple[Compound, ...]
+    is_loose: bool = False
+
+
+def _alternatives(text: str, depth: int, *, is_negated: bool) -> _Group:
+    """The compounds of a list.
+
+    Of an alternative that is not understood, a negated one is left out, and of another all but its last compound: both
+    let the whole match more elements, never fewer.
+    """
     if depth >= MAX_DEPTH:
-        return None
+        return _Group((), is_loose=True)
     found = []
-    for alternative in map(str.strip, BETWEEN_COMMAS.findall(text)):
-        if _NOT_AT_LOAD.search(alternative):
-            continue
+    is_loose = False
+    for alternative in split_selectors(text):
         compound, end = _compound(alternative, 0, depth + 1)
-        if compound is None or end != len(alternative):
-            return None
-        found.append(compound)
-    return tuple(found)
+        if compound is None and (end or not alternative):
+            continue  # nothing at load
+        is_whole = compound is not None and end == len(alternative) and not compound.is_loose
+        if not is_whole:
+            is_loose = True
+            if is_negated:
+                continue
+            last = _LAST_COMPOUND.search(alternative)
+            compound, end = _compound(alternative, last.end() if last else 0, depth + 1)
+            if compound is None or end != len(alternative):
+                return _Group((), is_loose=True)
+        if compound is not None:
+            found.append(compound)
+    return _Group(tuple(found), is_loose)
 
 
 MAX_CSS_CHARS = 2_000_000
@@ -330,13 +392,15 @@ _DEFAULTS = {"a": _LINK_INK, **dict.fromkeys(("button", "input", "select", "text
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """A rule with one selector. `above` has the bits of the keys that its selector requires of ancestors; `is_sure`:
-    keys are all that it requires."""
+    keys are all that it requires. `hiding` is the rule reduced to what may hide text; None if nothing of it does. It
+    takes the rule's place for an element for which the rule is not judged."""
 
     selector: Selector
     order: tuple[int, int]
     declared: tuple[Declaration, ...]
     above: int
     is_sure: bool
+    hiding: Rule | None
 
 
 class Declared:
@@ -391,17 +455,22 @@ class Contents:
 class Styles:
     """The style sheets of a page, in their order, reduced to what can hide a part of `tree`.
 
-    `exhausted` becomes true if they were too much work to apply completely. `unseen` has the keys of the classes in
-    UNSEEN_CLASSES for which the page has no rule.
+    `exhausted` becomes true if they were too much work to apply completely: from then on every rule that may hide text
+    is taken to apply. `unseen` has the keys of the classes in UNSEEN_CLASSES for which the page has no rule.
 
     Args:
         outer: the style of text without declarations.
+
+    Raises:
+        HostileStylesError: they are more than any honest page has.
     """
 
     def __init__(self, sheets: Iterable[str], tree: HtmlElement, outer: TextStyle) -> None:
         css = "\n".join(sheets)
         self.contents = Contents(tree)
-        self.exhausted = len(css) > MAX_CSS_CHARS
+        if len(css) > MAX_CSS_CHARS:
+            raise HostileStylesError("characters")
+        self.exhausted = False
         self.outer = outer
         self.unseen = {"." + name for name in UNSEEN_CLASSES}
         self._present = self.contents.keys if css else frozenset()
@@ -415,20 +484,22 @@ class Styles:
         self._names: dict[tuple[frozenset[str], bool], Name] = {}
         self._declared: dict[tuple[int, tuple[Rule, ...], str], Declared] = {}
         self._left = MAX_COMPARISONS
-        found = list(self._rules(css[:MAX_CSS_CHARS]))
+        found = list(self._rules(css))
         self._watched = watched(self.contents.declared | {one[:2] for _, ones in found for one in ones}, outer)
         for number, (texts, declared) in enumerate(found):
             if kept := tuple(one for one in declared if one[0] in self._watched.names):
-                is_suspicious = any(one[:2] in self._watched.suspicious for one in kept)
+                hiding = tuple(one for one in kept if one[:2] in self._watched.suspicious)
                 for selector in filter(None, map(parse_selector, texts)):
-                    self._add(selector, kept, number, is_suspicious=is_suspicious)
+                    applied = hiding if selector.is_loose else kept
+                    if applied:
+                        self._add(selector, applied, number, hiding)
 
     def _rules(self, css: str) -> Iterator[tuple[list[str], tuple[Declaration, ...]]]:
         """The selectors and declarations of the rules that may apply to an element."""
         count = 0
         for selectors, body in rules(css):
             # The names first: most rules of a framework name nothing on the page, and a body is long.
-            texts = [text for text in BETWEEN_COMMAS.findall(selectors) if self._may_match(text)]
+            texts = [text for text in split_selectors(selectors) if self._may_match(text)]
             if texts and (declared := declarations(body)):
                 yield texts, declared
                 for text in (text for text in texts if any(name in text for name in UNSEEN_CLASSES)):
@@ -436,8 +507,7 @@ class Styles:
                         self.unseen -= selector.compounds[0].keys
                 count += len(texts) + len(declared)
             if count > MAX_RULES:
-                self.exhausted = True
-                return
+                raise HostileStylesError("rules")
 
     def _may_match(self, text: str) -> bool:
         """Whether the tree has the plain class names and ids of a selector: parsing a selector takes ten times as long.
@@ -454,7 +524,13 @@ class Styles:
             _PLAIN_NAMES.findall(text)
         )
 
-    def _add(self, selector: Selector, declared: tuple[Declaration, ...], number: int, *, is_suspicious: bool) -> None:
+    def _add(
+        self,
+        selector: Selector,
+        declared: tuple[Declaration, ...],
+        number: int,
+        hiding: tuple[Declaration, ...],
+    ) -> None:
         if any(key[0] != "[" and key not in self._present for one in selector.compounds for key in one.keys):
             return
         for part in (part for compound in selector.compounds for part in compound.parts()):
@@ -466,10 +542,12 @@ class Styles:
             if compound.key and joint in (" ", ">"):
                 above |= self._bits.setdefault(compound.key, 1 << len(self._bits) % _BITS)
         weight = sum(compound.weight for compound in selector.compounds)
-        rule = Rule(selector, (weight, number), declared, above, len(selector.compounds) == 1 and own.is_plain)
+        order, is_sure = (weight, number), len(selector.compounds) == 1 and own.is_plain
+        reduced = Rule(selector, order, hiding, above, is_sure, None) if hiding else None
+        rule = Rule(selector, order, declared, above, is_sure, reduced)
         for key in own.subjects:
             self._index[key].append(rule)
-            if is_suspicious:
+            if hiding:
                 self._suspects.add(key)
 
     @cached_property
@@ -520,7 +598,7 @@ class Styles:
             conditions = self._conditions[name]
             self._spend(len(conditions))
             if self._left <= 0:
-                return []
+                return list(conditions)
             met = [one for one in conditions if _COMPARISONS[one[1]](value, one[2])]
             if len(self._met) < MAX_CACHED:
                 self._met[name, value] = met
@@ -549,11 +627,7 @@ class Styles:
         found: tuple[Rule, ...] = ()
         if name.rules:
             self._spend(len(name.rules))
-            found = tuple(
-                rule
-                for rule in name.rules
-                if rule.is_sure or (rule.above & above == rule.above and self._applies(rule.selector, node))
-            )
+            found = tuple(filter(None, (self._judged(rule, node, above) for rule in name.rules)))
         if not found and not inline and not name.defaults:
             return PLAIN
         own = (id(name.defaults), found, inline)
@@ -567,6 +641,17 @@ class Styles:
                 self._declared[own] = declared
         return declared
 
+    def _judged(self, rule: Rule, node: Node, above: int) -> Rule | None:
+        """A rule if it applies to `node`; None if not. What may hide text applies also if nothing is left to judge."""
+        if rule.is_sure:
+            return rule
+        if rule.above & above != rule.above:
+            return None
+        applies = self._applies(rule.selector, node)
+        if self._left <= 0:
+            return rule.hiding
+        return rule if applies else None
+
     def _applies(self, selector: Selector, node: Node, step: int = 0) -> bool:
         """Whether `selector` matches from its compound `step` outwards, with `node` as the element of that compound."""
         compound = selector.compounds[step]
@@ -578,12 +663,10 @@ class Styles:
         joint = selector.joints[step]
         if joint in (" ", ">"):
             return self._is_inside(selector, node.parent, step + 1, is_direct=joint == ">")
-        other = self._before(node)
-        while other is not None and self._left > 0:
-            if self._applies(selector, other, step + 1):
-                return True
-            other = self._before(other) if joint == "~" else None
-        return False
+        if joint == "+":
+            other = self._before(node)
+            return other is not None and self._applies(selector, other, step + 1)
+        return self._is_after(selector, node, step + 1)
 
     def _is_inside(self, selector: Selector, parent: Node | None, step: int, *, is_direct: bool) -> bool:
         """Whether `parent`, or one of its ancestors, matches from the compound `step` outwards. Cached in these."""
@@ -604,6 +687,38 @@ class Styles:
         for one in asked:
             one.inside[key] = found
         return found
+
+    def _is_after(self, selector: Selector, node: Node, step: int) -> bool:
+        """Whether an element before `node` matches from the compound `step` outwards. Cached for each sibling."""
+        first = self._first_match(selector, node, step)
+        return first is not None and first < self._position(node)
+
+    def _first_match(self, selector: Selector, node: Node, step: int) -> int | None:
+        """The position of the first sibling of `node` that matches from the compound `step` outwards.
+
+        One walk over the siblings answers this for all of them, in a row of any number of `~`.
+        """
+        holder = node.parent
+        if holder is None:
+            return None
+        key = (selector, step)
+        if key not in holder.first_after:
+            holder.first_after[key] = None
+            for child in holder.children[""]:
+                self._spend(_SIBLING_COST)
+                if self._left <= 0:
+                    return None
+                if self._applies(selector, self.node(child, holder), step):
+                    holder.first_after[key] = self._position_of(child, holder)
+                    break
+        return holder.first_after[key]
+
+    def _position(self, node: Node) -> int:
+        return 0 if node.parent is None else self._position_of(node.element, node.parent)
+
+    @staticmethod
+    def _position_of(element: HtmlElement, parent: Node) -> int:
+        return parent.children[""][element]
 
     def _before(self, node: Node) -> Node | None:
         """The element before that of `node`."""

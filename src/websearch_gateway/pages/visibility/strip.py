@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from websearch_gateway.base import UNSEEN_LEFT_OUT, reads_like_orders
-from websearch_gateway.pages.visibility.css import style_sheets, unfold_shadows
+from websearch_gateway.pages.visibility.css import HostileStylesError, style_sheets, unfold_shadows
 from websearch_gateway.pages.visibility.looks import VARIABLE, Style, TextStyle, is_entering
 from websearch_gateway.pages.visibility.selectors import PLAIN, UNSEEN_CLASSES, Declared, Node, Styles
 
@@ -48,6 +48,10 @@ _BLACK = (0.0, 0.0, 0.0, 1.0)
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 
 
+EXHAUSTED = "The page has too many style rules to check them all: what one of them may hide was left out."
+HOSTILE = "The page was left out: it has more style rules than can be checked for hidden text."
+
+
 def strip_invisible(tree: HtmlElement) -> list[str]:
     """Empty every invisible part of `tree` in place, and describe it in at most three short notes.
 
@@ -56,7 +60,12 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     """
     unfold_shadows(tree)
     knows_colors = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
-    styles = Styles(style_sheets(tree), tree, TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle())
+    try:
+        styles = Styles(style_sheets(tree), tree, TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle())
+    except HostileStylesError:
+        for body in tree.iter("body"):
+            body.clear(keep_tail=True)
+        return [HOSTILE]
     notes = []
     suspects, spared = _suspects(styles), set[object]()
     survey = _Survey(tree, suspects, styles, spared)
@@ -80,7 +89,7 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
         kind = ", some of it reads like orders to a model" if orders else ""
         notes.append(f"{UNSEEN_LEFT_OUT} ({places}{kind}).")
     if styles.exhausted:
-        notes.append("The page has too many style rules to check them all for hidden text.")
+        notes.append(EXHAUSTED)
     return notes
 
 
