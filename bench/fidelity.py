@@ -19,9 +19,9 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from bench.extract import words
-from websearch_gateway.pages.extraction.blocks import INLINE
 from websearch_gateway.pages.extraction.extract import extract
 from websearch_gateway.pages.formats.kinds import warm_up
+from websearch_gateway.pages.rendering import INLINE
 
 KINDS = ("fences", "languages", "rows", "headings", "items", "links")
 MAINS = (

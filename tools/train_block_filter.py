@@ -31,7 +31,7 @@ import numpy as np
 
 from bench.extract import Measured, holds, judged, report, structure
 from websearch_gateway.base.net.bodies import charset_of, decode
-from websearch_gateway.pages.extraction import blocks, page, render
+from websearch_gateway.pages.extraction import blocks, page
 from websearch_gateway.pages.extraction.blocks import Measures, later_columns, words_of
 from websearch_gateway.pages.extraction.extract import (
     Clean,
@@ -39,6 +39,7 @@ from websearch_gateway.pages.extraction.extract import (
     chosen,
     clean,
     is_doubtful,
+    render,
     second_opinion,
     without_extras,
 )

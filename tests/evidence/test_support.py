@@ -478,3 +478,9 @@ def test_another_month_is_refused_in_other_languages(told: str, true: str, inven
     other, month = invented.split(":")
     assert checked(true, page)
     assert checked(true.replace(month, other), page) is None
+
+
+@pytest.mark.parametrize("written", ["10⁵", "10^5"])
+def test_a_power_of_a_number_is_not_a_longer_number(written: str) -> None:
+    passage = Quotable.of(f"The basin of the harbour holds {written} litres of water.", "Harbour")
+    assert checked("The basin of the harbour holds 105 litres of water.", passage) is None

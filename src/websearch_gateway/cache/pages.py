@@ -56,11 +56,14 @@ _PRIVATE_PARAMETER = re.compile(
 
 
 class _Record(BaseModel):
-    """A page record in the state. Records of another shape are ignored."""
+    """A page record in the state. Records of another shape are ignored.
+
+    `schema_version` grows with each change of what the readers make of a page, so that older texts are read again.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     content_hash: str
     page: Page
 

@@ -269,6 +269,8 @@ _DAY_FIRST = re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_NAMED_
 _ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?(?!\w)")
 _FRACTION = re.compile(r"(\d?)([½¼¾])")
 _GROUPED = re.compile(r"(?<=\d)['\u00a0\u202f](?=\d{3}\b)")
+_POWER = re.compile(r"(?<=\d)(?=[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹])")
+"""Between a number and its power, which compatibility forms would make one number: 10⁵ is not 105."""
 _SPELLINGS = (
     (re.compile(r"[’‘]"), "'"),
     (re.compile(r"\bcan(?:not|'t)\b|\bwon't\b"), "can not"),
@@ -372,6 +374,7 @@ def read(sentence: str) -> tuple[Word, ...]:
 def spelled(text: str) -> str:
     """`text` with one spelling of dates, fractions, digits, apostrophes and contractions."""
     text = _FRACTION.sub(lambda match: str(int(match[1] or 0) + unicodedata.numeric(match[2])), text)
+    text = _POWER.sub("^", text)
     text = unicodedata.normalize("NFKC", _GROUPED.sub("", text))
     if not text.isascii():
         text = "".join(str(unicodedata.decimal(one, one)) for one in text)

@@ -7,7 +7,7 @@ from lxml import html
 
 from websearch_gateway.pages.extraction import page
 from websearch_gateway.pages.extraction.extract import extract
-from websearch_gateway.pages.extraction.render import to_markdown, with_anchors
+from websearch_gateway.pages.rendering import to_markdown, with_anchors
 
 URL = "https://example.com/docs/page"
 
@@ -52,7 +52,7 @@ def test_a_fence_names_its_language_and_is_followed_by_a_blank_line() -> None:
 
 def test_a_data_table_keeps_rows_spans_and_pipes() -> None:
     html = "<table><tr><th>K<th>V<tr><td colspan=2>both<tr><td>a|b<td><ul><li>x<li>y</ul></table>"
-    assert rendered(html) == "| K | V |\n| --- | --- |\n| both |  |\n| a\\|b | x y |"
+    assert rendered(html) == "| K | V |\n| --- | --- |\n| both |  |\n| a\\|b | x; y |"
 
 
 def test_a_layout_table_is_not_rendered_as_a_table() -> None:

@@ -16,6 +16,8 @@ from importlib import resources
 from operator import or_
 from typing import TYPE_CHECKING, Any, Literal
 
+from websearch_gateway.pages.rendering import INLINE
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -23,14 +25,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
     Ints = NDArray[np.int64]
     Mask = NDArray[np.bool_]
-
-INLINE = frozenset(
-    [
-        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em"),
-        *("font", "i", "img", "ins", "kbd", "label", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp"),
-        *("small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
-    ]
-)
 
 Slot = tuple[Any, Literal["text", "tail", "alt"]]
 """Where a piece of text is: before the first child of an lxml element, after its end, or in place of a picture."""

@@ -22,7 +22,8 @@ from urllib.parse import urldefrag, urljoin
 
 from websearch_gateway.base import LINK, charset_of, decode, strip_invisible_characters, without_live_parts
 from websearch_gateway.models import Extracted
-from websearch_gateway.pages.extraction import blocks, page, render
+from websearch_gateway.pages import rendering
+from websearch_gateway.pages.extraction import blocks, page, threads
 from websearch_gateway.pages.extraction.blocks import Container, Measures, Outline
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
             found = measures.found_in(second_opinion(root))
             likely = without_extras(measures, blocks.reconsidered(measures, likely, found), found)
         blank(cleaned.outline, chosen(measures, likely, is_docs=not thorough, once=not cleaned.is_documentation))
-    markdown, anchors = render.with_anchors(root, cleaned.base)
+    markdown, anchors = rendering.with_anchors(root, cleaned.base)
     del alive
     return Extracted(cleaned.title, markdown, cleaned.published, cleaned.warnings, anchors)
 
@@ -120,6 +121,7 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
 
     unfolded = page.unfold_topic(root, url)
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
+    rendering.declare_formulas(root)
     warnings = (*unfolded, *cut, *strip_invisible(root))
     title, published = page.title_of(root), None
     if thorough:
@@ -130,6 +132,7 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
     kind = page.declared_kind(root) if thorough else ""
     is_documentation = not thorough or page.is_documentation(root, url)
     base = page.base_of(root, url)
+    rendering.prepared(root)
     page.strip_unread(root)
     page.strip_shortcodes(root)
     page.strip_furniture(root)
@@ -260,7 +263,23 @@ def chosen(measures: Measures, likely: Floats, *, is_docs: bool = False, once: b
         _drop_repeats(measures, keep)
     if is_docs:
         _keep_docs(measures, keep)
+    else:
+        threads.keep_posts(measures, keep)
+    _keep_notes(outline, keep)
     return keep
+
+
+def _keep_notes(outline: Outline, keep: Mask) -> None:
+    """Keep the notes that the marks in kept text lead to."""
+    marks: set[str] = set()
+    for block, is_kept in zip(outline.blocks, keep.tolist(), strict=True):
+        for element, _ in block.slots if is_kept else ():
+            for one in (element, element.getparent()):  # the mark may be raised in its link
+                if one is not None and one.tag == "a" and one.get(rendering.NOTE):
+                    marks.add(one.get(rendering.NOTE))
+    for container in outline.containers if marks else ():
+        if container.element.get(rendering.NOTE) in marks:
+            keep[container.start : container.end] = True
 
 
 def _keep_docs(measures: Measures, keep: Mask) -> None:
@@ -332,7 +351,7 @@ def _keep_whole(container: Container, words: Floats, likely: Floats, keep: Mask)
         return
     if tag in ("table", "tr"):
         around = container.element if tag == "table" else next(container.element.iterancestors("table"), None)
-        if around is None or not render.is_data(around):
+        if around is None or not rendering.is_data(around):
             return
     most = (words[part] * keep[part]).sum() >= _MOST * words[part].sum()
     follows = tag == "table" and keep[container.start - 1 : container.start].any() and likely[part].max() > _FOLLOWS
@@ -518,7 +537,7 @@ class CrawledPage:
 
     title: str
     markdown: str
-    anchors: render.Anchors = ()
+    anchors: rendering.Anchors = ()
     links: tuple[str, ...] = ()
     canonical: str = ""
     refresh: str = ""

@@ -25,7 +25,8 @@ from websearch_gateway.pages.formats.package import (
     workbook,
     write_embedded,
 )
-from websearch_gateway.pages.formats.rendering import MOST_FILLED, Builder, Cell, Text, figure, markdown_of, note_of
+from websearch_gateway.pages.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
+from websearch_gateway.pages.rendering.tables import MOST_FILLED
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"

@@ -1,12 +1,12 @@
 """Writes Markdown from HTML that is all content, such as a comment, and from the paragraphs and tables of documents.
 
-`extraction.render` writes it, as for whole pages; this module prepares the tree. `cleaned` is the last step of every
-reader. Pure and linear; runs in a worker process. For pages with menus and advertisements use `extraction.extract`.
+`readers.rendering` writes it, as for whole pages. `cleaned` is the last step of every reader.
+
+Pure and linear; runs in a worker process. For pages with menus and advertisements use `extraction.extract`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -18,14 +18,6 @@ _HIDDEN = (
     *("script", "style", "noscript", "template", "svg", "head", "title"),
     *("button", "form", "iframe", "object", "img"),
 )
-# Repeating the text of a larger or longer cell could make a page a thousand times larger.
-_LARGEST_CELL = 100
-_REPEATED_CHARS, _LONGEST_REPEATED = 100, 1_000
-"""The most characters of a text that is repeated, and of one with blanks that is looked at."""
-MOST_FILLED, MOST_CELLS = 100_000, 500_000
-_LINES = frozenset(("p", "div", "br", "li", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "td", "th"))
-"""What separates words although no blank stands there."""
-_BLANKS = re.compile(r"\s+")
 
 
 def parse_html(html: str) -> Any:
@@ -45,101 +37,13 @@ def to_markdown(html: str, base_url: str = "") -> str:
 
 def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
     """As `to_markdown`, from a tree of `parse_html`, which it changes. `bullet` is the mark of list items."""
+    from websearch_gateway.pages import rendering  # large, and the server itself reads no page
+
+    rendering.declare_formulas(tree)
+    rendering.prepared(tree)
     for element in list(tree.iter(*_HIDDEN)):
         element.clear(keep_tail=True)
-    for formula in list(tree.iter("math")):  # as its TeX, in a code span so that nothing in it becomes markup
-        tex = formula.get("alttext", "").strip()
-        formula.clear(keep_tail=True)
-        if tex:
-            formula.tag, formula.text = "code", f"${tex}$"
-    for element in tree.iter("sup"):
-        number = (element.text or "").strip()
-        if number.isascii() and number.isdecimal() and not len(element):
-            element.text = f"^{number}"
-    fill_merged_cells(tree)
-    return _rendered(tree, base_url, bullet)
-
-
-def _rendered(tree: Any, base_url: str, bullet: str) -> str:
-    from websearch_gateway.pages.extraction import render  # large, and the server itself reads no page
-
-    return render.to_markdown(tree, base_url, bullet)
-
-
-def fill_merged_cells(tree: Any) -> None:
-    """Copy the text of each cell that spans several places into each of them, up to MOST_FILLED in all, unless its
-    table gets huge.
-    """
-    room = MOST_FILLED
-    for table in list(tree.iter("table")):
-        rows = [(row, list(row.iterchildren("td", "th"))) for row in table.iter("tr")]
-        spans = [[_spans(cell) for cell in cells] for _, cells in rows]
-        widest = max((sum(across for across, _ in row) for row in spans), default=0)
-        added = sum(across * down - 1 for row in spans for across, down in row)
-        if added <= room and len(rows) * widest <= MOST_CELLS:
-            room -= added
-            _fill_table(rows)
-        else:
-            for cell in table.iter("td", "th"):
-                cell.attrib.pop("colspan", None)
-
-
-def _fill_table(rows: list[tuple[Any, list[Any]]]) -> None:
-    spanned: dict[int, tuple[int, str]] = {}  # column -> (rows still to fill, text)
-    for row, cells in rows:
-        column = 0
-        for cell in (*cells, None):
-            while column in spanned:
-                left, text = spanned.pop(column)
-                _fill(row, cell, text)
-                if left > 1:
-                    spanned[column] = (left - 1, text)
-                column += 1
-            if cell is None:
-                break
-            across, down = _spans(cell)
-            text = _repeated(cell) if across * down > 1 else ""
-            if down > 1:
-                spanned |= dict.fromkeys(range(column, column + across), (down - 1, text))
-            following = cell.getnext()
-            for _ in range(across - 1):
-                _fill(row, following, text)
-            cell.attrib.pop("colspan", None)
-            column += across
-
-
-def _fill(row: Any, following: Any, text: str) -> None:
-    """Add a cell to a row, before another one if it is given."""
-    cell = row.makeelement("td")
-    cell.text = text
-    if following is None:
-        row.append(cell)
-    else:
-        following.addprevious(cell)
-
-
-def _repeated(cell: Any) -> str:
-    """The text of a cell on one line; "" if it is too long to repeat. Reads no more than that."""
-    from lxml import etree
-
-    words = ""
-    for event, one in etree.iterwalk(cell, events=("start", "end")):
-        text = one.text if event == "start" else one.tail if one is not cell else ""
-        words += (" " if one.tag in _LINES else "") + _BLANKS.sub(" ", text or "")
-        if len(words) > _LONGEST_REPEATED:
-            return ""
-    words = " ".join(words.split())
-    return words if len(words) <= _REPEATED_CHARS else ""
-
-
-def _spans(cell: Any) -> tuple[int, int]:
-    """How many columns and rows a cell spans."""
-    across, down = (
-        max(int(value), 1) if value.isascii() and value.isdecimal() and len(value) < 10 else 1
-        for value in (cell.get("colspan", ""), cell.get("rowspan", ""))
-    )
-    across = min(across, _LARGEST_CELL)
-    return across, min(down, _LARGEST_CELL // across)
+    return rendering.to_markdown(tree, base_url, bullet)
 
 
 DEEPEST_LIST = 9
@@ -267,8 +171,9 @@ def _last(element: Any) -> Any:
 
 def markdown_of(builder: Builder) -> str:
     """The Markdown of the tree, in which each place of a merged cell repeats its text."""
-    fill_merged_cells(builder.root)
-    return _rendered(builder.root, "", "*")
+    from websearch_gateway.pages import rendering
+
+    return rendering.to_markdown(rendering.prepared(builder.root), "", "*")
 
 
 def note_of(number: int, builder: Builder) -> str:

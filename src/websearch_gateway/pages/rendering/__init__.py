@@ -1,0 +1,43 @@
+"""The one renderer: it writes an lxml tree of HTML as Markdown (CommonMark with tables), with absolute links.
+
+Readers of formats build such a tree, and everything that is not text of the page is taken out of it; `prepared` gives
+what looks like a table, a listing, a formula or a note that form by its element; then `to_markdown` or `with_anchors`
+writes it. Each element and property is known in one place:
+
+    vocabulary  which elements are inline, and the attributes that builders of trees may set
+    prepare     ARIA and CSS tables, listings of highlighters, ticks, raised and lowered text by style
+    formulas    MathML, KaTeX, MathJax, LaTeXML and pictures of formulas -> `<tex>`
+    writer      blocks, lists, inline elements
+    scripts     raised and lowered text
+    tables      a table's grid
+    code        `<pre>` -> a fence
+    text        escapes and addresses
+    anchors     ids -> offsets
+
+Nothing here recurses without a limit, and all is linear in the size of the tree.
+"""
+
+from websearch_gateway.pages.rendering.anchors import Anchors
+from websearch_gateway.pages.rendering.formulas import declare_formulas
+from websearch_gateway.pages.rendering.prepare import prepared
+from websearch_gateway.pages.rendering.tables import is_data
+from websearch_gateway.pages.rendering.text import absolute, as_paragraph, escaped
+from websearch_gateway.pages.rendering.vocabulary import INLINE, MARKER, NOTE, TEX, TICK
+from websearch_gateway.pages.rendering.writer import to_markdown, with_anchors
+
+__all__ = [
+    "INLINE",
+    "MARKER",
+    "NOTE",
+    "TEX",
+    "TICK",
+    "Anchors",
+    "absolute",
+    "as_paragraph",
+    "declare_formulas",
+    "escaped",
+    "is_data",
+    "prepared",
+    "to_markdown",
+    "with_anchors",
+]

@@ -1,0 +1,88 @@
+"""Finds notes: a short mark that links to a place of the same page, and the text at that place."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from websearch_gateway.pages.rendering.vocabulary import INLINE, NOTE
+
+_MARK = re.compile(r"[\[(]?(\d{1,3}|[a-z]|[ivx]{1,5}|[*†‡§¶]{1,3})[\])]?", re.IGNORECASE)
+_NAMES = re.compile(r"foot-?note|note-?ref|fn-?ref|end-?note|\breference\b|\bfn\b|sdfootnote", re.IGNORECASE)
+_ROLES = frozenset(("doc-noteref",))
+_BACK = re.compile(r"[\s↩↵⤴⏎↑^⬆\ufe0e\ufe0f]+|(?:jump )?(?:up|back)(?: to (?:text|content))?", re.IGNORECASE)
+_HOLDERS = frozenset(("li", "p", "div", "aside", "section", "dd"))
+_SIDENOTES = ".//span[contains(@class, 'sidenote') or contains(@class, 'marginnote')]"
+_MOST_NOTES = 2_000
+_LONGEST_NOTE = 3_000
+_MOST_STEPS = 4
+
+
+def mark_notes(root: Any) -> None:
+    """Set NOTE, in place, on the marks of notes and on the notes; remove the links back from these."""
+    places: dict[str, Any] = {}
+    for element in root.xpath(".//*[@id or self::a/@name]"):
+        places.setdefault(element.get("id") or element.get("name"), element)
+    marks = root.xpath(".//a[starts-with(@href, '#')]")[:_MOST_NOTES] if places else ()
+    for link in marks:
+        place = places.get(link.get("href", "#")[1:])  # a link back has lost its address
+        found = _MARK.fullmatch(_flat(link))
+        if place is None or found is None or not _is_mark(link):
+            continue
+        note = _holder(place, link)
+        if note is not None and note.get(NOTE) in (None, found[1]):
+            link.set(NOTE, found[1])
+            note.set(NOTE, found[1])
+            _remove_links_back(note, found[1])
+    for aside in root.xpath(_SIDENOTES):
+        _in_brackets(aside)
+
+
+def _flat(element: Any) -> str:
+    return "".join(element.itertext()).strip()
+
+
+def _is_mark(link: Any) -> bool:
+    """Whether a link stands as the mark of a note: raised, or named so."""
+    if link.get("role") in _ROLES or link.find("sup") is not None or "footnote" in link.get("rel", ""):
+        return True
+    around = [link, link.getparent()]
+    return any(one is not None and (one.tag == "sup" or _NAMES.search(one.get("class", ""))) for one in around)
+
+
+def _holder(place: Any, link: Any) -> Any:
+    """The block that a mark leads to; None if that is no note but a part of the page."""
+    for _ in range(_MOST_STEPS):
+        if place is None or place.tag in ("body", "main", "article", "td", "th", "tr", "dt"):
+            return None
+        if place.tag in _HOLDERS:
+            break
+        place = place.getparent()
+    else:
+        return None
+    is_around = any(around is place for around in link.iterancestors())
+    if is_around or place.tag not in _HOLDERS or len(_flat(place)) > _LONGEST_NOTE:
+        return None
+    return place
+
+
+def _remove_links_back(note: Any, mark: str) -> None:
+    """Remove the links from a note to its marks, and the mark at its beginning."""
+    for link in note.xpath(".//a[starts-with(@href, '#')]"):
+        text = _flat(link)
+        own = _MARK.fullmatch(text)
+        if _BACK.fullmatch(text) or link.get("role") == "doc-backlink" or (own is not None and own[1] == mark):
+            tail = (link.tail or "").lstrip(" .:]") if own is not None else link.tail
+            link.clear()
+            link.tail = tail
+
+
+def _in_brackets(aside: Any) -> None:
+    """Put a note that stands in the margin beside its sentence into brackets inside of it."""
+    if not _flat(aside) or any(around.tag not in INLINE and around.tag != "p" for around in [aside.getparent()]):
+        return
+    aside.text = f" ({(aside.text or '').lstrip()}"
+    if len(aside):
+        aside[-1].tail = f"{(aside[-1].tail or '').rstrip()})"
+    else:
+        aside.text = f"{aside.text.rstrip()})"

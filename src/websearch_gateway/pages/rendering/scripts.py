@@ -1,0 +1,46 @@
+"""Raised and lowered text: it never touches its base, so that 10 to the power of 5 does not become 105."""
+
+from __future__ import annotations
+
+import re
+
+_RAISED = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
+_LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+_ORDINALS = frozenset(
+    ("st", "nd", "rd", "th", "er", "re", "ère", "e", "è", "ème", "eme", "de", "a", "o", "os", "as", "ª", "º")
+)
+"""What stands raised after a number in English, French, Spanish, Italian and Portuguese."""
+_TRADE_MARKS = {"tm": "™", "sm": "℠", "r": "®", "c": "©"}
+_PLAIN = re.compile(r"[-+−]?[\w.,'′*]+")
+_LONGEST = 40
+"""A longer raised text is a remark in small letters, not a power or an index."""
+
+
+def scripted(inner: str, base: str, following: str, *, is_raised: bool) -> str:
+    """A raised or lowered text as it stands in a line of Markdown.
+
+    Args:
+        inner: the text, as Markdown, not empty and without blanks around it.
+        base: the character before it, "" at the start of a line.
+        following: the character after it.
+
+    Returns: Unicode's own characters where all exist, except beside a digit: programs that fold them would read one
+        number. Else `^5`, `_2`, with brackets around an expression.
+    """
+    if inner[0] in "[`" or not any(map(str.isalnum, inner)):  # a link, a formula, an asterisk
+        return inner
+    if is_raised and base.isdigit() and inner.lower().rstrip(".") in _ORDINALS:
+        return inner
+    if is_raised and base.isalpha() and inner.lower() in _TRADE_MARKS and len(inner) + inner.isupper() > 1:
+        return _TRADE_MARKS[inner.lower()]
+    characters = inner.translate(_RAISED if is_raised else _LOWERED)
+    is_whole = not any(before == after for before, after in zip(inner, characters, strict=True))
+    if is_whole and not base.isdigit() and not following.isdigit():
+        return characters
+    space = " " if following.isalnum() else ""
+    if not base.strip():
+        return inner + space
+    if len(inner) > _LONGEST:
+        return f" {inner}{space}"
+    sign = "^" if is_raised else "_" if base.isalnum() else "\\_"
+    return f"{sign}{inner if _PLAIN.fullmatch(inner) else f'({inner})'}{space}"

@@ -1,0 +1,30 @@
+"""The elements that stand inside of a line, and the attributes with which builders of trees say what HTML cannot."""
+
+from __future__ import annotations
+
+TEX = "tex"
+"""A formula: its text is LaTeX, its attribute `display` is "block" if it stands on a line of its own."""
+
+INLINE = frozenset(
+    [
+        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em"),
+        *("font", "i", "img", "ins", "kbd", "label", "mark", "nobr", "q", "rb", "rp", "rt", "ruby", "s", "samp"),
+        *("small", "span", "strike", "strong", "sub", "sup", TEX, "time", "tt", "u", "var", "wbr"),
+    ]
+)
+
+CODE = frozenset(("code", "kbd", "samp", "tt"))
+LISTS = frozenset(("ul", "ol", "menu", "dir"))
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+
+MARKER = "data-marker"
+"""On a list item: the mark that its reader sees in place of a number, such as `(a)` or `§ 3`."""
+
+TICK = "data-ticked"
+"""On a list item: "x" if its box is ticked, "" if it is not."""
+
+NOTE = "data-note"
+"""On `<a>`: the mark of a note, written as `[^mark]`. On a block: the note itself, written as `[^mark]: text`."""
+
+PERMALINKS = frozenset(["¶", "#", "§", "🔗", "◆", "\uf0c1", "\u200b"])
+"""The texts of links of headings to themselves; the last one is Docusaurus's."""

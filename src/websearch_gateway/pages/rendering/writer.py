@@ -1,0 +1,422 @@
+"""Writes a tree as Markdown: blocks, lists and inline elements, in one walk.
+
+Unwanted text of the tree is blanked; elements without text produce no output. Nothing here recurses, so no depth of
+nesting can break it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from websearch_gateway.pages.rendering.anchors import (
+    Anchors,
+    defined_in,
+    ids_of_signature,
+    marked,
+    with_mark,
+    without_marks,
+)
+from websearch_gateway.pages.rendering.code import fence
+from websearch_gateway.pages.rendering.scripts import scripted
+from websearch_gateway.pages.rendering.tables import Room, is_data, table
+from websearch_gateway.pages.rendering.text import BLANKS, absolute, as_paragraph, code_span, escaped
+from websearch_gateway.pages.rendering.vocabulary import (
+    CODE,
+    HEADINGS,
+    INLINE,
+    LISTS,
+    MARKER,
+    NOTE,
+    PERMALINKS,
+    TEX,
+    TICK,
+)
+
+_MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~", "strike": "~~"}
+_MOST_LINKED = 50  # a link around more blocks is left out
+# Elements whose Markdown has a mark or an indent, so that each rewrites all text in it. One inside of more than
+# _DEEPEST gets no mark: the work would be quadratic in the depth.
+_MARKED = frozenset(("li", "blockquote", "dt", *HEADINGS))
+_DEEPEST = 20
+_IN_LIST = re.compile(r"(?:[-*+]|\d+\.) ")
+_MOST_STEPS = 4
+"""How many elements around a raised text are asked for the character before or after it."""
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open element: its output so far, and the number of its next list item with the step to the one after."""
+
+    element: Any
+    blocks: list[str] = field(default_factory=list)
+    inline: list[str] = field(default_factory=list)
+    number: int = 1
+    step: int = 1
+
+
+def to_markdown(root: Any, base: str, bullet: str = "-") -> str:
+    """The Markdown of an lxml element, which `prepared` has been over.
+
+    Args:
+        base: the URL that its links are relative to.
+        bullet: the mark of its list items.
+    """
+    return without_marks(_marked_markdown(root, base, bullet, Room()))[0]
+
+
+def with_anchors(root: Any, base: str) -> tuple[str, Anchors]:
+    """As `to_markdown`, with the ids of its headings and terms."""
+    return without_marks(_marked_markdown(root, base, "-", Room()))
+
+
+def _marked_markdown(root: Any, base: str, bullet: str, room: Room) -> str:
+    from lxml import etree
+
+    writer = _Writer(base, bullet, room)
+    walk = etree.iterwalk(root, events=("start", "end"))
+    whole = None
+    for event, element in walk:
+        if event == "start":
+            if not writer.start(element):
+                whole = element
+                walk.skip_subtree()
+        elif element is whole:
+            writer.tail(element)
+        else:
+            writer.end(element)
+    return "\n\n".join(writer.closed(writer.frames[0])).strip()
+
+
+class _Writer:
+    """Writes Markdown during a walk. `depth` counts the open elements that have a mark or an indent."""
+
+    def __init__(self, base: str, bullet: str, room: Room) -> None:
+        self.base = base
+        self.bullet = bullet
+        self.room = room
+        self.frames: list[_Frame] = [_Frame(None)]
+        self.depth = 0
+
+    def start(self, element: Any) -> bool:
+        """Open an element. Returns whether to walk its children: code, tables and the like are written as a whole."""
+        tag = element.tag
+        if tag in INLINE:
+            return self._start_inline(element, tag)
+        self._flush()
+        if tag == "pre":
+            self._add_block(fence(element))
+            return False
+        if tag == "table" and is_data(element):
+            self._add_block(table(element, self._written_apart, self.room))
+            return False
+        self.depth += _is_marked(element)
+        self._open(element)
+        if tag == "ol":
+            _start_numbers(self.frames[-1])
+        return True
+
+    def _written_apart(self, element: Any) -> str:
+        return _marked_markdown(element, self.base, "-", self.room)
+
+    def _add_block(self, block: str) -> None:
+        if block:
+            self.frames[-1].blocks.append(block)
+
+    def _start_inline(self, element: Any, tag: str) -> bool:
+        if tag == "br":
+            self._inline("\n")
+        elif tag == "img":
+            self._inline(escaped(element.get("alt", "")))
+        elif tag == TEX:
+            self._formula(element)
+            return False
+        elif tag in CODE and next(element.iter("a", TEX), None) is None:
+            self._inline(code_span("".join(element.itertext())))
+            return False
+        elif not len(element):  # most inline elements are a few words
+            self._inline(self._marked(element, escaped(element.text or "")))
+            return False
+        else:
+            self._open(element)
+        return True
+
+    def _formula(self, element: Any) -> None:
+        """A formula as LaTeX in a code span, so that nothing in it becomes markup."""
+        formula = (element.text or "").strip()
+        if not formula:
+            return
+        if element.get("display") == "block":
+            self._flush()
+            self._add_block(code_span(f"$${formula}$$"))
+        else:
+            self._inline(code_span(f"${formula}$"))
+
+    def _open(self, element: Any) -> None:
+        self.frames.append(_Frame(element))
+        if text := element.text:
+            self._inline(escaped(text))
+
+    def end(self, element: Any) -> None:
+        """Close an element that `start` has opened."""
+        tag = element.tag
+        if tag not in ("br", "img"):
+            frame = self.frames.pop()
+            if tag in INLINE:
+                self._leave_inline(frame)
+            else:
+                self._take(self._wrapped(frame))
+                self.depth -= _is_marked(element)
+        self.tail(element)
+
+    def tail(self, element: Any) -> None:
+        """Add the text after an element."""
+        if (text := element.tail) and len(self.frames) > 1:
+            self._inline(escaped(text))
+
+    def _inline(self, text: str) -> None:
+        self.frames[-1].inline.append(text)
+
+    def _take(self, blocks: list[str]) -> None:
+        """Move blocks to the open element, if possible without a copy: many elements may surround many blocks."""
+        parent = self.frames[-1]
+        if parent.blocks:
+            parent.blocks.extend(blocks)
+        else:
+            parent.blocks = blocks
+
+    def _flush(self) -> None:
+        """Start a block: the inline text before it becomes its own paragraph."""
+        frame = self.frames[-1]
+        if not frame.inline:
+            return
+        if paragraph := as_paragraph("".join(frame.inline)):
+            element = frame.element
+            if element is not None and element.tag in INLINE:
+                paragraph = self._marked(element, paragraph)
+            frame.blocks.append(paragraph)
+        frame.inline.clear()
+
+    def closed(self, frame: _Frame) -> list[str]:
+        """All blocks of an element."""
+        if frame.inline and (paragraph := as_paragraph("".join(frame.inline))):
+            frame.blocks.append(paragraph)
+        return frame.blocks
+
+    def _leave_inline(self, frame: _Frame) -> None:
+        if not frame.blocks:
+            self._inline(self._marked(frame.element, "".join(frame.inline)))
+            return
+        # A link or a mark around whole blocks: keep the blocks separate.
+        self.frames.append(frame)
+        self._flush()
+        self.frames.pop()
+        self._flush()
+        blocks = frame.blocks
+        is_link = frame.element.tag == "a" and len(blocks) <= _MOST_LINKED and not any("](" in one for one in blocks)
+        if is_link and "\n" not in blocks[0] and not blocks[0].startswith(("|", "`")):
+            mark, label = re.findall(r"(#{1,6} )?(.*)", blocks[0])[0]
+            blocks[0] = mark + self._marked(frame.element, label)
+        self._take(blocks)
+
+    def _marked(self, element: Any, text: str) -> str:
+        """The text of an inline element with its marks; blanks around it stay outside."""
+        inner = text.strip()
+        if not inner:
+            return text
+        tag = element.tag
+        before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+        if tag == "a":
+            inner = self._link(element, inner)
+        elif mark := _MARKS.get(tag):
+            if mark[0] not in (inner[0], inner[-1]) and "\n" not in inner:
+                inner = f"{mark}{inner}{mark}"
+        elif tag in ("sup", "sub"):
+            script = self._scripted(element, inner)
+            before, inner = before if script == inner else "", script
+        elif tag == "q":
+            inner = f"‘{inner}’" if next(element.iterancestors("q"), None) is not None else f"“{inner}”"
+        elif tag == "rt":
+            previous = element.getprevious()
+            has_brackets = previous is not None and previous.tag == "rp" and previous.text
+            inner = inner if has_brackets else f"({inner})"
+        return f"{before}{inner}{after}" if inner else ""
+
+    def _link(self, element: Any, inner: str) -> str:
+        href = element.get("href", "")
+        if inner in PERMALINKS or inner.startswith("Section titled "):
+            return ""
+        if inner == "Source" and "src/" in href:  # haddock, rustdoc
+            return ""
+        if (note := element.get(NOTE)) is not None:
+            return f"[^{note}]"
+        is_own = href.startswith("#") and element.getparent().tag in HEADINGS
+        target = "" if is_own else absolute(href, self.base)
+        return f"[{BLANKS.sub(' ', inner)}]({target})" if target and "](" not in inner else inner
+
+    def _scripted(self, element: Any, inner: str) -> str:
+        return scripted(inner, self._last_character(), _next_character(element), is_raised=element.tag == "sup")
+
+    def _last_character(self) -> str:
+        """The character before the inline element that ends, without marks; "" at the start of a line."""
+        for frame in self.frames[: -_MOST_STEPS - 1 : -1]:
+            for piece in reversed(frame.inline[-_MOST_STEPS:]):
+                if bare := piece.rstrip("*~"):
+                    return bare[-1]
+            if frame.element is None or frame.element.tag not in INLINE:
+                break
+        return ""
+
+    def _wrapped(self, frame: _Frame) -> list[str]:
+        """The blocks of an element that ends, with its marks."""
+        element, blocks = frame.element, self.closed(frame)
+        tag = element.tag
+        number = self._number_of(element) if tag == "li" else ""
+        if not blocks or (self.depth > _DEEPEST and _is_marked(element)):
+            return blocks
+        if note := element.get(NOTE):
+            return [_noted(note, blocks)]
+        if tag in HEADINGS:
+            line = " ".join(BLANKS.sub(" ", block.replace("**", "")) for block in blocks)
+            return [marked(f"{'#' * HEADINGS[tag]} {line}", element)]
+        if tag == "li":
+            if any(block.startswith("#") for block in blocks):  # a list of sections, as of javadoc
+                return ["\n\n".join(blocks)]
+            return [_item(element, number or f"{self.bullet} ", blocks)]
+        if tag in LISTS:
+            whole = ("\n" if all("\n\n" not in block for block in blocks) else "\n\n").join(blocks)
+            return [_indented(whole, "  ") if _is_marked(element) and len(self.frames[-1].blocks) else whole]
+        if tag == "blockquote":
+            if any(block.startswith("```") for block in blocks):  # code in a quote would begin each line with its mark
+                return blocks
+            return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
+        if tag == "dt":
+            return _term(element, blocks)
+        if tag == "div":
+            for identifier in ids_of_signature(element, blocks[0]):
+                blocks[0] = with_mark(blocks[0], identifier)
+            return blocks
+        if tag == "p" and (identifier := defined_in(element)):
+            return [with_mark(blocks[0], identifier), *blocks[1:]]
+        return blocks
+
+    def _number_of(self, item: Any) -> str:
+        """The mark of an item of a numbered list, "" of another; counts it."""
+        around = self.frames[-1]
+        if around.element is None or around.element.tag != "ol":
+            return ""
+        number = around.number if (own := _whole(item.get("value"))) is None else own
+        around.number = number + around.step
+        return _counted(number, around.element.get("type", "1"))
+
+
+def _is_marked(element: Any) -> bool:
+    """Whether the Markdown of an element has a mark or an indent; a list right in a list belongs to the item above."""
+    tag = element.tag
+    if tag in _MARKED:
+        return True
+    if tag not in LISTS:
+        return False
+    parent = element.getparent()
+    return parent is not None and parent.tag in LISTS
+
+
+def _start_numbers(frame: _Frame) -> None:
+    """Find the number of the first item of a list, which may count down."""
+    element = frame.element
+    is_reversed = element.get("reversed") is not None
+    first = _whole(element.get("start"))
+    if first is None:
+        first = sum(1 for _ in element.iterchildren("li")) if is_reversed else 1
+    frame.number, frame.step = first, -1 if is_reversed else 1
+
+
+def _whole(value: str | None) -> int | None:
+    """A number of a list in an attribute; None if it is none or unusually large."""
+    text = (value or "").strip()
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 7 else None
+
+
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
+    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+_LARGEST_ROMAN = 3_999
+
+
+def _counted(number: int, style: str) -> str:
+    """The mark of an item of a numbered list. Markdown knows only digits: other numbers follow a bullet."""
+    if style in ("a", "A") and number > 0:
+        letters = _lettered(number)
+    elif style in ("i", "I") and 0 < number <= _LARGEST_ROMAN:
+        letters = _roman(number)
+    else:
+        return f"{number}. " if number >= 0 else f"- {number}. "
+    return f"- {letters.upper() if style.isupper() else letters}. "
+
+
+def _lettered(number: int) -> str:
+    letters = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("a") + rest) + letters
+    return letters
+
+
+def _roman(number: int) -> str:
+    letters = ""
+    for value, sign in _ROMAN:
+        times, number = divmod(number, value)
+        letters += sign * times
+    return letters
+
+
+def _item(element: Any, mark: str, blocks: list[str]) -> str:
+    """A list item with its number or bullet, the box to tick, and an indent for its further lines."""
+    indent = 2 if mark.startswith("- ") else len(mark)
+    if own := element.get(MARKER):
+        mark, indent = f"- {escaped(own)} ", 2
+    if (tick := element.get(TICK)) is not None:
+        mark += f"[{tick or ' '}] "
+    tight = all(_IN_LIST.match(block) for block in blocks[1:])
+    text = ("\n" if tight else "\n\n").join(blocks)
+    return mark + _indented(text, " " * indent, first="")
+
+
+def _indented(text: str, indent: str, first: str | None = None) -> str:
+    """A text whose lines have an indent, but for empty ones; `first` is the indent of the first line if it differs."""
+    lines = text.replace("\n", f"\n{indent}").replace(f"\n{indent}\n", "\n\n")
+    return (indent if first is None else first) + lines
+
+
+def _noted(mark: str, blocks: list[str]) -> str:
+    """A note, whose further lines are indented."""
+    return _indented(f"[^{mark}]: " + "\n\n".join(blocks), "    ", first="")
+
+
+def _term(element: Any, blocks: list[str]) -> list[str]:
+    """A term of a list of definitions in bold."""
+    bold = []
+    for block in blocks:
+        is_plain = "\n" not in block and not block.startswith(("#", "-", "|", ">", "`", "*"))
+        words = block if "`" in block else block.replace("**", "")
+        bold.append(f"**{words}**" if is_plain else block)
+    return [marked(bold[0], element), *bold[1:]]
+
+
+def _next_character(element: Any) -> str:
+    """The character after an inline element; "" at the end of its line."""
+    for _ in range(_MOST_STEPS):
+        if element.tail:
+            return str(element.tail[0])
+        following = element.getnext()
+        if following is not None and following.tag in ("sub", "sup"):
+            return ""
+        if following is not None:
+            return str((following.text or " ")[0])
+        element = element.getparent()
+        if element is None or element.tag not in INLINE:
+            break
+    return ""

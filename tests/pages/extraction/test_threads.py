@@ -1,0 +1,86 @@
+# ruff: noqa: E501 (markup as forums write it)
+"""Every reply of a thread is kept with its author, in order, whatever program wrote it and however short it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_gateway.pages.extraction.extract import extract
+
+POSTS = [
+    ("mara", "Has anyone kept the old ropes of the ferry? I would like to copy the splice before they rot away."),
+    ("oskar", "Two of them are in my shed. Bring a cart."),
+    ("mara", "Thanks! Saturday?"),
+    ("ilse", "Me too."),
+    ("oskar", "Fine, 12 mm."),
+    ("mara", "Thanks! Saturday?"),
+]
+
+PROGRAMS = {
+    "articles with data": "<article class='message' data-author={name}><section class='message-user'><h4 class='message-name'><a "
+    "class='username'>{name}</a></h4><span>Member</span></section><div class='message-body'><div>{text}</div></div>"
+    "<footer class='message-footer'><a>Like</a></footer></article>",
+    "items of a list": "<li class='postbit' id=p{n}><div class='userinfo'><a class='username'><b>{name}</b></a></div><div "
+    "class='content'><blockquote>{text}</blockquote></div><div class='postfoot'><a>Reply With Quote</a></div></li>",
+    "divisions": "<div id=p{n} class='post bg{n}'><dl class='postprofile'><dt><a class='username'>{name}</a></dt><dd "
+    "class='profile-posts'>Posts: {n}3</dd></dl><div class='postbody'><h3><a href=#p{n}>Re: Ropes</a></h3><p class='author'>by "
+    "<b><a class='username'>{name}</a></b></p><div class='content'>{text}</div></div></div>",
+    "rows of a table": "<tr class='athing'><td><table><tr><td class='ind'></td><td><span class='comhead'><a class='hnuser'>{name}"
+    "</a> <span>{n} hours ago</span></span><div class='comment'><span>{text}</span></div><div class='reply'><a>reply</a>"
+    "</div></td></tr></table></td></tr>",
+    "comments of a weblog": "<li class='comment'><article><footer class='comment-meta'><div class='comment-author'><b class='fn'>"
+    "{name}</b> <span class='says'>says:</span></div></footer><div class='comment-content'><p>{text}</p></div></article></li>",
+    "answers": "<div class='answer'><div class='votecell'>{n}</div><div class='answercell'><div class='prose'><p>{text}</p></div>"
+    "<div class='user-details'><a>{name}</a></div></div></div>",
+    "schema.org": "<div itemscope itemtype='https://schema.org/Comment'><span itemprop='author'>{name}</span><p itemprop='text'>"
+    "{text}</p></div>",
+}
+
+
+def page(posts: str) -> str:
+    return (
+        "<html><head><title>Ropes - Ferry Forum</title></head><body><header><a href='/'>Ferry Forum</a></header>"
+        f"<div id='all'><h1>Ropes</h1>{posts}</div><footer>Powered by software, privacy and terms</footer></body></html>"
+    )
+
+
+def order_of(markdown: str, texts: list[str]) -> list[int]:
+    places, at = [], -1
+    for text in texts:
+        at = markdown.find(text, at + 1)
+        places.append(at)
+    return places
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_reply_is_kept_with_its_author(program: str) -> None:
+    posts = "".join(PROGRAMS[program].format(n=n, name=name, text=text) for n, (name, text) in enumerate(POSTS))
+    if program == "rows of a table":
+        posts = f"<table>{posts}</table>"
+    markdown = extract(page(posts), "https://ferry.example/t/1", None).markdown
+    parts = [part for name, text in POSTS for part in ((text, name) if program == "answers" else (name, text))]
+    assert -1 not in order_of(markdown, parts)
+    assert "Like" not in markdown
+    assert "Reply" not in markdown
+    assert "Powered" not in markdown
+
+
+def test_a_reply_in_the_post_that_it_answers_is_a_post_of_its_own() -> None:
+    nested = ""
+    for name, text in reversed(POSTS):
+        nested = (
+            f"<div class='comment'><div class='entry'><p class='tagline'><a class='author'>{name}</a> 4 points</p>"
+            f"<div class='body'><p>{text}</p></div></div><div class='child'>{nested}</div></div>"
+        )
+    markdown = extract(page(nested), "https://ferry.example/t/1", None).markdown
+    assert -1 not in order_of(markdown, [part for post in POSTS for part in post])
+
+
+def test_comments_below_a_text_are_no_thread() -> None:
+    prose = "The ferry crosses the river every hour from March to October, and once a day while there is ice. " * 9
+    text = "".join(f"<p>{prose}{n}</p>" for n in range(4))
+    posts = "".join(
+        PROGRAMS["comments of a weblog"].format(n=n, name=name, text=text) for n, (name, text) in enumerate(POSTS)
+    )
+    body = f"<article>{text}</article><div id='comments'><ol>{posts}</ol></div>"
+    assert "Two of them" not in extract(page(body), "https://ferry.example/ferry", None).markdown
