@@ -13,9 +13,9 @@ from urllib.parse import urljoin
 from websearch_gateway.base import as_user_text, decode
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Extracted
-from websearch_gateway.pages.extraction.render import as_paragraph, escaped
 from websearch_gateway.pages.formats.plain import day_of
 from websearch_gateway.pages.formats.rendering import to_markdown
+from websearch_gateway.pages.rendering import as_paragraph, escaped
 
 MOST_ENTRIES = 3_000
 """The most entries of a feed that are read: each costs 60 µs. The feed of a podcast may have two thousand."""

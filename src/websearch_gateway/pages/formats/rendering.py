@@ -1,6 +1,6 @@
 """Writes Markdown from HTML that is all content, such as a comment, and from the paragraphs and tables of documents.
 
-`readers.rendering` writes it, as for whole pages. `cleaned` is the last step of every reader.
+`pages.rendering` writes it, as for whole pages. `cleaned` is the last step of every reader.
 
 Pure and linear; runs in a worker process. For pages with menus and advertisements use `extraction.extract`.
 """
