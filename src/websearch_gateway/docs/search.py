@@ -546,7 +546,7 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     all until then; and never inside code.
 
     Args:
-        terms: tokens of the query, see `text.tokens`.
+        terms: tokens of the query, see `tokenization`.
         most_tokens: the limit, as `estimate_tokens` counts. A longer sentence is cut between words, code between lines.
         names: names in the query that the text defines; a line that begins with one matters most.
     """
