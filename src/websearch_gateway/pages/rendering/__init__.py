@@ -11,17 +11,17 @@ writes it. Each element and property is known in one place:
     scripts     raised and lowered text
     tables      a table's grid
     code        `<pre>` -> a fence
-    text        escapes and addresses
+    escapes     what would be markup, and addresses
     anchors     ids -> offsets
 
 Nothing here recurses without a limit, and all is linear in the size of the tree.
 """
 
 from websearch_gateway.pages.rendering.anchors import Anchors
+from websearch_gateway.pages.rendering.escapes import absolute, as_paragraph, escaped
 from websearch_gateway.pages.rendering.formulas import declare_formulas
 from websearch_gateway.pages.rendering.prepare import prepared
 from websearch_gateway.pages.rendering.tables import is_data
-from websearch_gateway.pages.rendering.text import absolute, as_paragraph, escaped
 from websearch_gateway.pages.rendering.vocabulary import INLINE, MARKER, NOTE, TEX, TICK
 from websearch_gateway.pages.rendering.writer import to_markdown, with_anchors
 

@@ -19,9 +19,9 @@ from websearch_gateway.pages.rendering.anchors import (
     without_marks,
 )
 from websearch_gateway.pages.rendering.code import fence
+from websearch_gateway.pages.rendering.escapes import BLANKS, absolute, as_paragraph, code_span, escaped
 from websearch_gateway.pages.rendering.scripts import scripted
 from websearch_gateway.pages.rendering.tables import Room, is_data, table
-from websearch_gateway.pages.rendering.text import BLANKS, absolute, as_paragraph, code_span, escaped
 from websearch_gateway.pages.rendering.vocabulary import (
     CODE,
     HEADINGS,
