@@ -517,15 +517,17 @@ class SearchResults:
     fallback: Fallback | None = None
 
 
-Support = Literal["verbatim", "paraphrase", "not_found", "unread"]
-"""How a quote supports a sentence; `not_found`: the page lacks it, `unread`: the page could not be read in time."""
+Support = Literal["verbatim", "quoted", "differs", "not_found", "unread"]
+"""What stands beside a sentence: the page's own sentence (`verbatim`); words of the page about the same, in which no
+number, date, unit or name differs (`quoted`), or one does (`differs`). `not_found`: the page has no such words;
+`unread`: it could not be read in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
     """A citation: `url` supports `text[start:end]` of the answer. Python string offsets, end exclusive.
 
-    `quote` has the page's own words, and `support` says how they support the sentence; None if that was not checked.
+    `quote` has the page's own words, and `support` says how they stand to the sentence; None if that was not checked.
     """
 
     url: str

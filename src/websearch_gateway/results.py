@@ -62,15 +62,14 @@ CacheState = Literal["miss", "exact", "semantic", "stale"]
 
 
 class Quoted(WireModel):
-    """What a page says itself: `quote` has its words, `quoteUrl` leads to them, `support` says how they were found.
+    """What a page says itself: `quote` has its words, `quoteUrl` leads to them; see `models.Support` for `support`.
 
-    `verbatim`: the sentence repeats them; `paraphrase`: its facts and most of its words stand there; `not_found`: the
-    page lacks it; `unread`: the page could not be read in time. All are null where nothing was checked.
+    All are null where nothing was checked.
     """
 
     quote: str | None = None
     quote_url: str | None = None
-    support: Literal["verbatim", "paraphrase", "not_found", "unread"] | None = None
+    support: Literal["verbatim", "quoted", "differs", "not_found", "unread"] | None = None
 
 
 class CitedSpan(Quoted):
@@ -166,11 +165,35 @@ class SearchResponse(WireModel):
     error: ErrorInfo | None = None
 
 
+class ClaimQuote(WireModel):
+    """A sentence or table row of the page at `url`; `quoteUrl` leads to it."""
+
+    text: str = ""
+    url: str = ""
+    quote_url: str = ""
+
+
+class FactDifference(WireModel):
+    """A number, date, unit, name or denial of a claim, and what the page has in its place."""
+
+    kind: Literal["number", "date", "unit", "name", "denial"] = "number"
+    claim: str = ""
+    page: str = ""
+
+
 class CheckedClaim(WireModel):
-    """`quote` has the words of the page at `url` about a claim, `quoteUrl` leads to them; tools.md has the verdicts."""
+    """What pages show of a claim; tools.md has the verdicts. `quote`, `url` and `quoteUrl` are the first of `quotes`.
+
+    `judge` is `model` where a model that reads gave the verdict, from `quotes`.
+    """
 
     claim: str = ""
-    verdict: Literal["supported", "contradicted", "not_found", "unread"] = "unread"
+    verdict: Literal["verbatim", "differs", "found", "not_found", "unread", "supported", "contradicted", "unclear"] = (
+        "unread"
+    )
+    judge: Literal["model", "none"] = "none"
+    differences: tuple[FactDifference, ...] = ()
+    quotes: tuple[ClaimQuote, ...] = ()
     quote: str | None = None
     url: str | None = None
     quote_url: str | None = None

@@ -211,7 +211,7 @@ async def test_a_program_checks_claims(settings: dict[str, Any], sandbox: Sandbo
     tall = "The Eiffel Tower is 330 metres tall."
     async with Gateway(**settings) as gateway:
         found = await gateway.check_claims([tall, Claim(tall, (f"{sandbox.url}/pages/tides-explained",))])
-    assert [one.verdict for one in found.claims] == ["supported", "not_found"]
+    assert [one.verdict for one in found.claims] == ["found", "not_found"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""How a sentence is read: one spelling for each number, date and unit, and the operators before a word."""
+"""How a sentence is read: one spelling for each number, date and unit, and what stands before a word."""
 
 from __future__ import annotations
 
@@ -61,11 +61,22 @@ def test_names_have_a_capital_inside_the_sentence() -> None:
     ]
 
 
-def test_operators_belong_to_the_word_behind_them() -> None:
-    signs = {word.text: set(word.signs) for word in read("Some towns may not have lost half of their mills.")}
-    assert signs["town"] == {"some"}
-    assert signs["lost"] == {"may", "not"}
-    assert signs["mill"] == {"half"}
+def test_a_share_in_words_is_a_percentage() -> None:
+    assert numbers("two fifths of it, one in five, a third of the town") == [
+        ("40", "percent"),
+        ("20", "percent"),
+        ("33.33", "percent"),
+    ]
+
+
+def test_points_of_the_compass_are_names() -> None:
+    assert [word.text for word in read("the western shore, the east side") if word.kind == "name"] == ["west", "east"]
+
+
+def test_a_denial_belongs_to_the_word_behind_it_and_a_bound_to_its_number() -> None:
+    words = read("Some towns have not lost over 20 mills within five years.")
+    assert [word.raw for word in words if word.is_denied] == ["lost"]
+    assert [(word.text, word.bound) for word in words if word.kind == "number"] == [("20", "over"), ("5", "under")]
 
 
 @given(st.text(max_size=300))

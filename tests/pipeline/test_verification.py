@@ -22,12 +22,12 @@ async def ask(gateway: Open, verify: bool | None, **settings: object) -> SearchR
 
 
 @pytest.mark.parametrize(("argument", "setting"), [(True, "off"), (None, "on")])
-async def test_a_cited_page_shows_the_words_that_support_the_sentence(
+async def test_a_cited_page_shows_its_words_beside_the_sentence(
     gateway: Open, argument: bool | None, setting: str
 ) -> None:
     response = await ask(gateway, argument, verify_citations=setting)
     (citation,) = response.citations
-    assert citation.support in ("verbatim", "paraphrase")
+    assert citation.support in ("verbatim", "quoted")
     assert "330 metres" in (citation.quote or "")
     assert (citation.quote_url or "").startswith(f"{citation.url}#:~:text=")
     assert citation.spans[0].quote == citation.quote

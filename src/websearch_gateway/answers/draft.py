@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from websearch_gateway.answers.common import applying
 from websearch_gateway.base import (
@@ -23,10 +24,9 @@ from websearch_gateway.evidence import (
     Quotable,
     Quote,
     at_page,
-    best_quotes,
     chunk,
-    is_claim,
     is_verbatim,
+    nearest,
     read,
     rewritten,
     score_passages,
@@ -138,7 +138,7 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage], question
     answer, seen = _Answer(), set[str]()
     dropped = lost = kept = 0
     for claim in claims[:MAX_CLAIMS]:
-        if claim.text in seen or not is_claim(claim.text):
+        if claim.text in seen or not _is_claim(claim.text):
             continue
         seen.add(claim.text)
         proofs = proven(claim, evidence)
@@ -159,6 +159,11 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage], question
             break
         kept += is_kept
     return Checked(answer.text, tuple(answer.spans), dropped, lost, kept)
+
+
+def _is_claim(sentence: str) -> bool:
+    """Whether a sentence claims something: not "Yes!" or "Here is a summary:"."""
+    return len(read(sentence)) > 1 and not sentence.rstrip().endswith((":", "：", "?", "？", "؟"))
 
 
 def _in_its_source(sentence: str, proofs: Sequence[Proof]) -> str:
@@ -187,7 +192,7 @@ def _instead(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotabl
     cited = {cite.passage for cite in claim.cites} & evidence.keys() or evidence.keys()
     found: list[tuple[float, Proof]] = []
     for passage, quotable in (evidence[number] for number in evidence if number in cited):
-        for quote in best_quotes(claim.text, quotable.quotes)[:1]:
+        for quote in nearest(claim.text, quotable)[:1]:
             there = {word.text for word in quote.words}
             share = sum(weight for weight, text in said if text in there) / max(1, sum(weight for weight, _ in said))
             is_whole = not quote.cells and _STANDS_ALONE.match(quote.text)
@@ -209,20 +214,16 @@ def proven(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotable]
 def _alone(claim: Claim, passage: NumberedPassage, evidence: Quotable) -> Iterator[Proof]:
     """The passage, if it supports the sentence: by the words that the model copied, or the best quotes without any."""
     copied = [quote for cite in claim.cites if cite.passage == passage.number for quote in evidence.holding(cite.words)]
-    quotes = list(dict.fromkeys(copied)) or best_quotes(claim.text, evidence.quotes)
+    quotes = list(dict.fromkeys(copied)) or nearest(claim.text, evidence)
     if how := support(claim.text, quotes, evidence):
-        exact = [quote for quote in quotes if is_verbatim(claim.text, quote.text)]
+        exact = [quote for quote in quotes if is_verbatim(claim.text, quote)]
         yield Proof(passage, exact[:1] or quotes, how)
 
 
 def _together(claim: Claim, cited: Sequence[tuple[NumberedPassage, Quotable]]) -> Iterator[Proof]:
     """The passages that support the sentence only together."""
-    union = Quotable(
-        tuple(quote for _, evidence in cited for quote in evidence.quotes),
-        frozenset[str]().union(*(evidence.context for _, evidence in cited)),
-        frozenset[str]().union(*(evidence.names for _, evidence in cited)),
-    )
-    quotes = best_quotes(claim.text, union.quotes)
+    union = reduce(Quotable.joined, (evidence for _, evidence in cited))
+    quotes = nearest(claim.text, union)
     if how := support(claim.text, quotes, union):
         for passage, evidence in cited:
             if own := [quote for quote in quotes if quote in evidence.quotes]:

@@ -105,7 +105,7 @@ class Gateway:
         return await self._gateway.search(_made(SearchRequest, query=query, **options), DIRECT, progress)
 
     async def check_claims(self, claims: Sequence[str | Claim], *, progress: Progress = no_progress) -> CheckedClaims:
-        """Whether pages support each sentence: those of a `Claim`, else those that a search finds.
+        """What pages say of each sentence: those of a `Claim`, else those that a search finds.
 
         Raises `SearchError`.
         """

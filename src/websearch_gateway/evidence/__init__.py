@@ -5,6 +5,7 @@ time linear in the text. Positions are offsets in code points into the text that
 
 - `chunks` and `passages` cut a text, `ranking` orders its sentences for a question, `citations` moves and repairs the
   spans that an engine cites.
+- `facts` reads the numbers, dates, units and names of a sentence, `quotes` lays a claim beside a page by them.
 - `embedders` turns texts into unit vectors, built in or by a server, and orders texts by a reranker. Their servers are
   strangers: they may be slow, wrong or down, and callers go on without them.
 """
@@ -37,16 +38,7 @@ if TYPE_CHECKING:
         usd_per_million_tokens,
     )
     from websearch_gateway.evidence.embedders.local import StaticEmbedder, encode
-    from websearch_gateway.evidence.facts import (
-        UNIT_NAMES,
-        Quotable,
-        Quote,
-        best_quotes,
-        is_verbatim,
-        is_year,
-        numerals,
-        read,
-    )
+    from websearch_gateway.evidence.facts import UNIT_NAMES, is_year, numerals, read
     from websearch_gateway.evidence.passages import (
         ANSWERS,
         MOST_PASSAGES,
@@ -58,6 +50,7 @@ if TYPE_CHECKING:
         score_passages,
         shown,
     )
+    from websearch_gateway.evidence.quotes import Finding, Quotable, Quote, findings, is_verbatim, nearest, support
     from websearch_gateway.evidence.ranking import (
         DANGLING,
         PRONOUN,
@@ -70,6 +63,5 @@ if TYPE_CHECKING:
         rank,
         terms_in,
     )
-    from websearch_gateway.evidence.supporting import is_claim, judged, support
 else:
     __getattr__, __all__ = lazy(__spec__)

@@ -11,27 +11,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import permutations
 from typing import Literal
 
-from websearch_gateway.base import (
-    MARKS,
-    MONTHS,
-    STOP_WORDS,
-    UNSPACED,
-    blocks,
-    fold,
-    lines,
-    month_named,
-    plain,
-    sentences_of,
-    stems,
-    word_set,
-    words,
-)
+from websearch_gateway.base import MARKS, MONTHS, STOP_WORDS, UNSPACED, fold, month_named, stems, word_set, words
 
 _CARDINALS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
@@ -65,8 +49,10 @@ hectare hectares, ounce ounces oz, stone stones, liter liters litre litres,
 ml milliliter milliliters millilitre millilitres, cup cups, tablespoon tablespoons tbsp, teaspoon teaspoons tsp,
 gallon gallons, quart quarts, pint pints, mph, kmh kph km/h, km/s, celsius centigrade °c, fahrenheit °f,
 kelvin kelvins, percent % percentage, year years yr yrs, month months, week weeks, day days, hour hours hr hrs,
-minute minutes mins, seconds sec secs, kb kilobyte kilobytes, mb megabyte megabytes, gb gigabyte gigabytes,
-tb terabyte terabytes, kib, mib, gib, tib, usd dollar dollars, eur euro euros, gbp, jpy yen, inr rupee rupees"""
+minute minutes mins, seconds sec secs, decade decades, century centuries, kw kilowatt kilowatts,
+mw megawatt megawatts, gw gigawatt gigawatts, tw terawatt terawatts, kwh, mwh, gwh, twh,
+kb kilobyte kilobytes, mb megabyte megabytes, gb gigabyte gigabytes, tb terabyte terabytes, kib, mib, gib, tib,
+usd dollar dollars, eur euro euros, gbp, jpy yen, inr rupee rupees"""
 UNITS: Mapping[str, str] = {
     **{word: group.split()[0] for group in _UNIT_SPELLINGS.split(",") for word in group.split()},
     **{unit: unit for unit in ("watt", "volt", "am", "pm", "iu")},
@@ -198,7 +184,8 @@ def _plain(number: str) -> str:
     return number.replace(",", ".") if _COMMA.fullmatch(number) else number
 
 
-MOST_CHARS = 2_000  # the most characters of a sentence that are read
+MOST_CHARS = 2_000
+"""The most characters of a sentence that are read."""
 
 DENIES = re.compile(
     r"(?<!\w)(?:not|never|no|none|neither|nor|without|cannot|nobody|nothing|nicht|nie|niemals|kein\w*|ohne|weder|pas|jamais|"
@@ -206,58 +193,44 @@ DENIES = re.compile(
     r"ليس|ليست|لا)(?!\w)|n['’]t\b|\bn['’]|[不没沒無未]|ない|ไม่|않",
     re.IGNORECASE,
 )
-
-
-def any_of(table: str) -> re.Pattern[str]:
-    """A pattern of words; in the table `*` stands for any ending, `_` for a blank."""
-    known = "|".join(word.replace("*", r"\w*").replace("_", " ") for word in table.split())
-    return re.compile(rf"(?<!\w)(?:{known})(?!\w)", re.IGNORECASE)
-
-
-DENIED = re.compile(
+_SAYS_NO = re.compile(
     DENIES.pattern
-    + "|"
-    + any_of(
-        "lack* deny denies denied denying refus* declin* reject* fail fails failed failing failure absen* unable "
-        "impossible prevent* prohibit* forbid* forbad* forbidden hardly rarely seldom barely lost lose loses stop* "
-        "turn_down turns_down turned_down exclud* avoid* unlike unclear unknown disqualif* missing ban bans banned "
-        "barred illeg* ended abst* unable unlikely* unsafe* unchanged unhealthy unsuccessful* uncommon* unusual*"
-    ).pattern,
+    + r"|(?<!\w)(?:lack\w*|den(?:y|ies|ied|ying)|refus\w*|declin\w*|reject\w*|fail(?:s|ed|ing|ure)?|absen\w*|"
+    r"impossible|un(?:able|like|likely|known|clear|changed|common|usual|safe|healthy|successful)|prevent\w*|prohibit\w*|"
+    r"forbid\w*|forbad\w*|hardly|rarely|seldom|barely|los[et]|loses|stop\w*|turn(?:s|ed)? down|exclud\w*|avoid\w*|"
+    r"missing|ban(?:s|ned)?|barred|illegal\w*|ended|free of|ke(?:ep|eps|pt) (?:out|off)|instead|except)(?!\w)",
     re.IGNORECASE,
 )
 """What one writer says with these words another one says with "not"."""
 
-_PAIRS = """\
-support oppose, accept reject, succeed fail, increase decrease, rise fall, rose fell, win lose, won lost, buy sell,
-inside outside, within outside, north south, east west, northern southern, eastern western, open closed, male female,
-bought sold, largest smallest, highest lowest, longest shortest, first last, import export, legal illegal, true false,
-public private, safe unsafe, above below, cause prevent, allowed forbidden, upheld dismissed, higher lower, gain loss,
-larger smaller, early late, advance stagnate"""
-OPPOSITES = [tuple(order) for pair in _PAIRS.split(",") for order in permutations(stems(pair.split()))]
 
-_OPERATORS = """\
-all every each entire whole always everybody everyone everything, most mostly majority, mainly chiefly primarily
-largely, some several certain various partly partially, few, oneof, many numerous much, half, only sole solely
-exclusively, often usually generally frequently commonly typically normally, sometimes occasionally, if unless whether
-provided, may might possibly perhaps probably could possible potential potentially likely reportedly allegedly
-supposedly apparently, must, would, not no never neither none nobody nothing without nor rarely hardly seldom barely
-unable, except, over more above exceeding, under less below fewer, least, nearly almost, before, after, until till,
-since, plans plan planned proposed propose proposes intends intended expected expects wants wanted promised, believed
-believes thought thinks considered supposed claimed claims argued argues suggested suggests alleged theorized"""
-OPERATORS: Mapping[str, str] = {word: row.split()[0] for row in _OPERATORS.split(",") for word in row.split()}
-"""Each operator with the first word of its row, which means nearly the same."""
+def says_no(text: str) -> bool:
+    """Whether a text has a denial, or a word that may stand for one."""
+    return bool(_SAYS_NO.search(text))
 
-_BOUNDS = frozenset(("over", "under", "least"))
-"""What bounds a number; before another word it is a preposition."""
+
+_DENIALS = word_set("not never no none neither nor without nobody nothing")
+
+_OVER, _UNDER = word_set("over more above exceeding least longer"), word_set("under less below fewer most hardly")
 LINKS = word_set(
     "of in on at to from by with for into onto via as through across among between against within near than per"
 )
-_JOINS = word_set("and or but nor while whereas although though because which who whom whose that where when so")
-_FILLERS = word_set(
-    "yet also however moreover thus therefore then upon toward towards very quite just still already now ones "
-    "other another even own one s"
-)
-_FUNCTION = STOP_WORDS | LINKS | _JOINS | _FILLERS | OPERATORS.keys()
+_LIGHT = word_set("""\
+and or but nor while whereas although though because which who whom whose that where when so if unless whether
+yet also however moreover thus therefore then upon toward towards very quite just still already now ones other another
+even own one s all every each entire whole always everybody everyone everything most mostly majority mainly chiefly
+primarily largely some several certain various partly few many much only often usually sometimes may might possibly
+perhaps probably could must would except over more above exceeding under less below fewer least nearly almost about
+around roughly approximately before after until till since""")
+PARTS = word_set(", ; : ( ) | and or but while whereas")
+"""Words and marks between the parts of a sentence."""
+_FUNCTION = STOP_WORDS | LINKS | _LIGHT | _DENIALS
+
+_WEEKDAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
+_DIRECTIONS = {
+    form: point for point in ("north", "south", "east", "west") for form in (point, f"{point}ern", f"{point}wards")
+}
+"""Points of the compass name places, also without a capital."""
 
 _MONTHS = tuple(month.capitalize() for month in MONTHS)
 _MONTH = {short.lower(): name.lower() for name in _MONTHS for short in (name, name[:3])} | {"sept": "september"}
@@ -281,12 +254,41 @@ _SPELLINGS = (
     (re.compile(r"\bsq\b\.?", re.IGNORECASE), "square"),
     (re.compile(r"\bsquare mi\b"), "square miles"),
     (re.compile(r"\bpercentage points?\b"), "pp"),
-    (re.compile(r"\bone of (?=the|its|his|her|their|our)\b", re.IGNORECASE), "oneof "),
     (re.compile(r"±"), " to "),
+    (re.compile(r"(?<=[$€£¥₹]) (?=\d)"), ""),
     (re.compile(r"[~≈](?=\s?\d)"), "about "),
     (re.compile(r"\btwice\b", re.IGNORECASE), "two times"),
     (re.compile(r"\bminus (?=\d)", re.IGNORECASE), "-"),
 )
+_PARTS = {
+    "half": 2,
+    "third": 3,
+    "quarter": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+    "eighth": 8,
+    "ninth": 9,
+    "tenth": 10,
+}
+_PART = re.compile(
+    rf"\b(?:(?P<count>one|two|three|four|five|six|seven|eight|nine)[ -](?P<parts>{'|'.join(list(_PARTS)[1:])})s?"
+    rf"|an? (?P<part>{'|'.join(list(_PARTS)[1:])})(?= of )|half(?= of )"
+    r"|(?P<some>one|two|three|four|five|six|seven|eight|nine|\d) (?:in|out of)(?: every)? "
+    r"(?P<all>two|three|four|five|six|seven|eight|nine|ten|10|[2-9]))\b(?!-)",
+    re.IGNORECASE,
+)
+"""A share in words: "two thirds", "a fifth of", "one in five"."""
+
+
+def _percentage(share: re.Match[str]) -> str:
+    """A share in words as a percentage: 66.67 for "two thirds"."""
+    count = (share["count"] or share["some"] or "one").lower()
+    whole = (share["parts"] or share["part"] or share["all"] or "half").lower()
+    parts = _PARTS.get(whole) or _SMALL.get(whole) or int(whole)
+    return f"{100 * (_SMALL.get(count) or int(count)) / parts:.2f}".rstrip("0").rstrip(".") + " percent"
+
+
 _LETTER = rf"[^\W\d_{UNSPACED}]"
 EDGES = frozenset(";,:|[].!?-\u2013\u2014")
 """Marks between the parts of a sentence."""
@@ -312,26 +314,47 @@ class Word:
 
     Attributes:
         text: the stem; a number in digits, without its `unit`; a month's English name.
-        kind: a number, a name (a capital inside the sentence), or any other word.
-        signs: the operators before it; of the last word also those behind it.
-        before: the function words and marks before it.
-        raw: as it is written.
+        kind: a number, a name (a capital inside the sentence, or a point of the compass), or any other word.
+        unit: of a number; `month` of a month, `day` of a day of a month, `year` of a number written like one.
+        bound: `over` or `under`, where these or words like them stand before a number.
+        before: the function words and marks between it and the word before.
+        raw: as it is written; a number with its unit.
     """
 
     text: str
     kind: Kind
     unit: str = ""
-    signs: frozenset[str] = frozenset()
+    bound: str = ""
     before: frozenset[str] = frozenset()
     raw: str = ""
 
     @property
     def is_fact(self) -> bool:
-        """Whether it must stand in the source as it is."""
+        """Whether it is a number or a name."""
         return self.kind != "word"
 
+    @property
+    def value(self) -> float | None:
+        """The number; None of a word, a month, a version such as 1.2.3."""
+        try:
+            return float(self.text) if self.kind == "number" else None
+        except ValueError:
+            return None
 
-@lru_cache(maxsize=512)
+    def is_equal(self, other: Word) -> bool:
+        """Whether both are the same number, whatever they count."""
+        return self.kind == other.kind == "number" and self.text == other.text
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether a denial stands directly before it."""
+        return not _DENIALS.isdisjoint(self.before)
+
+
+_SIGN_BEFORE = re.compile(r"([-$€£¥₹]) (?=\d)")
+
+
+@lru_cache(maxsize=2048)
 def read(sentence: str) -> tuple[Word, ...]:
     """The content words of a sentence, of which the first MOST_CHARS are read."""
     pieces = [(match.lastgroup or "", match[0].strip()) for match in _TOKEN.finditer(spelled(sentence[:MOST_CHARS]))]
@@ -345,30 +368,60 @@ def read(sentence: str) -> tuple[Word, ...]:
             before.append(piece)
             continue
         if counted := _number(pieces, at, first):
-            value, unit, at = counted
-            signs = _signs(before, fold(piece) not in _FEW)
-            found.append(Word(value, "number", unit, signs, frozenset(before), piece))
+            value, unit, end = counted
+            raw = _SIGN_BEFORE.sub(r"\1", " ".join(piece for _, piece in pieces[at:end]))
+            found.append(Word(value, "number", unit, _bound(before, unit), frozenset(before), raw))
+            at = end
             before, first = [], False
             continue
         folded, is_acronym = fold(piece).rstrip("."), piece.isupper() and len(piece) > 1
+        at += 1
         if kind == "word" and folded in _FUNCTION and not is_acronym and (piece != "May" or first):
             before.append(folded)
-            at += 1
         else:
-            is_name = not first and any(letter.isupper() for letter in piece)
-            bare = re.sub(r"'s?$", "", piece)
-            for text in stems(words(bare)) if bare[-1:] not in "+#" else [fold(bare)]:
-                found.append(Word(text, "name" if is_name else "word", "", _signs(before), frozenset(before), bare))
-                before = []
-            before, at = [], at + 1
+            found += _word(piece, frozenset(before), first)
+            before = []
         first = False
-    if before and found:
-        found[-1] = replace(found[-1], signs=found[-1].signs | _signs(before))
-    for place in range(len(found) - 2, -1, -1):  # "687 and 760 nm"
-        word, after = found[place], found[place + 1]
-        if word.kind == after.kind == "number" and not word.unit and not after.before.isdisjoint(("and", "or", "to")):
-            found[place] = replace(word, unit=after.unit if after.unit not in ("month", "nth") else "")
-    return tuple(found)
+    return tuple(_with_units(found))
+
+
+def _word(piece: str, before: frozenset[str], first: bool) -> Iterator[Word]:
+    bare = re.sub(r"'s?$", "", piece)
+    if point := _DIRECTIONS.get(bare.lower()):
+        yield Word(point, "name", "", "", before, bare)
+        return
+    is_name = not first and any(letter.isupper() for letter in piece)
+    for text in stems(words(bare)) if bare[-1:] not in "+#" else [fold(bare)]:
+        yield Word(text, "name" if is_name else "word", "", "", before, bare)
+        before = frozenset()
+
+
+def _with_units(found: list[Word]) -> list[Word]:
+    """The words, where "687 and 760 nm" have one unit, and years and days of a month are known as such."""
+    for place in range(len(found) - 1, -1, -1):
+        word = found[place]
+        if word.kind != "number" or word.unit:
+            continue
+        after = found[place + 1] if place + 1 < len(found) else None
+        is_joined = after is not None and not after.before.isdisjoint(("and", "or", "to"))
+        if is_year(word.text):
+            found[place] = replace(word, unit="year")
+        elif after is not None and after.unit == "month" and not after.before:
+            found[place] = replace(word, unit="day")
+        elif after is not None and after.kind == "number" and is_joined and after.unit not in ("month", "nth", "year"):
+            found[place] = replace(word, unit=after.unit)
+    return found
+
+
+_SPANS = word_set("year month week day hour minute seconds decade century")
+
+
+def _bound(before: Sequence[str], unit: str) -> str:
+    """Whether a number is a lower or an upper bound; "within five years" and "after five years" are opposites."""
+    is_span = unit in _SPANS
+    if not _OVER.isdisjoint(before) or (is_span and "after" in before):
+        return "over"
+    return "under" if not _UNDER.isdisjoint(before) or (is_span and "within" in before) else ""
 
 
 def spelled(text: str) -> str:
@@ -380,6 +433,7 @@ def spelled(text: str) -> str:
         text = "".join(str(unicodedata.decimal(one, one)) for one in text)
     for pattern, replacement in _SPELLINGS:
         text = pattern.sub(replacement, text)
+    text = _PART.sub(_percentage, text)
     text = _ISO_DATE.sub(lambda date: f"{int(date[3])} {_MONTHS[int(date[2]) - 1]} {date[1]}", text)
     return _DAY_FIRST.sub(_date, _MONTH_FIRST.sub(_date, text))
 
@@ -416,201 +470,19 @@ def _number(pieces: list[tuple[str, str]], at: int, first: bool) -> tuple[str, s
     return value, unit, after
 
 
-def _signs(before: Sequence[str], counts: bool = False) -> frozenset[str]:
-    found = frozenset(OPERATORS[one] for one in before if one in OPERATORS)
-    return found if counts or "half" in found else found - _BOUNDS
-
-
-_FEW = word_set("two three four five six seven eight nine ten first third fourth fifth sixth seventh eighth ninth")
-NO_UNITS = frozenset(("", "month", "nth"))
-
-
-def names_of(said: Sequence[Word], passage: Quotable) -> set[int]:
-    """The places of names. A sentence's first word is one if it is one elsewhere in the passage, or before a name."""
-    found = {place for place, word in enumerate(said) if word.kind == "name"}
-    for place, word in enumerate(said):
-        if word.kind == "word" and word.raw[:1].isupper():
-            after = said[place + 1] if place + 1 in found else None
-            if (after and not after.before) or word.text in passage.names:
-                found.add(place)
-    return found
-
-
 def same_number(word: Word, other: Word) -> bool:
     """Whether two numbers are equal, have one unit, and are not bounds of opposite sides."""
-    return (
-        word.text == other.text
-        and (word.unit in ("", other.unit) or {word.unit, other.unit} <= NO_UNITS)
-        and not word.signs ^ other.signs >= {"over", "under"}
-    )
+    is_equal = word.is_equal(other) and (word.unit == other.unit or not (word.unit and other.unit))
+    return is_equal and {word.bound, other.bound} != {"over", "under"}
 
 
-def parts_of(some: Sequence[Word]) -> list[list[Word]]:
-    """The words between commas and other marks. A date has one in itself, and "In the US," belongs to what follows."""
-    parts: list[list[Word]] = [[]]
-    for word in some:
-        last = parts[-1]
-        is_date = last and last[-1].kind == word.kind == "number" and word.before == {","}
-        if not (EDGES.isdisjoint(word.before) or is_date or all(one.is_fact for one in last)):
-            parts.append([])
-        parts[-1].append(word)
-    return parts
+def is_same_name(word: Word, other: Word) -> bool:
+    """Whether two words are one name: "Canadian" is that of Canada."""
+    if word.text == other.text:
+        return True
+    short, long = sorted((word.text, other.text), key=len)
+    root = _OF_A_PLACE.sub("", long)
+    return len(root) >= 3 and short.startswith(root) and len(long) <= len(root) + 4
 
 
-def unmatched(some: Sequence[Word], others: Sequence[Word]) -> list[Word]:
-    """The numbers of one sentence that the other does not have."""
-    return [word for word in some if word.kind == "number" and not any(same_number(word, one) for one in others)]
-
-
-def kind_of(number: Word) -> str:
-    """The unit of a number, or "year"; empty for a word."""
-    if number.kind != "number":
-        return ""
-    return "year" if is_year(number.text) and not number.unit else number.unit or "1"
-
-
-def is_small_number(word: Word) -> bool:
-    """Whether it is a word such as "two" or "ninth", which often counts without being a fact."""
-    return word.kind == "number" and word.raw.lower() in _FEW
-
-
-def compared(said: Sequence[Word], theirs: Sequence[Word]) -> list[tuple[Sequence[Word], Sequence[Word]]]:
-    """Two sentences side by side: words that both have in a row, and between them what only one of them has there."""
-    ours, other = ([word.text for word in some] for some in (said, theirs))
-    steps = SequenceMatcher(None, ours, other, autojunk=False).get_opcodes()
-    return [(said[one:two], theirs[three:four]) for _, one, two, three, four in steps]
-
-
-MOST_QUOTES = 4
-LONGEST_QUOTE = 500  # the most characters of a quote that is shown
-LONGEST_PASSAGE = 20_000  # the most characters of a passage that are read
-LEAST_WORDS = 4  # a shorter quote must be a whole cell, heading or sentence
-
-_NOT_WORDS = re.compile(r"[\W_]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A sentence, or a table row with the header and text of each of its cells."""
-
-    text: str
-    cells: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def words(self) -> tuple[Word, ...]:
-        """Its content words; in a row each cell follows its header."""
-        return read("; ".join(f"{head} {cell}" for head, cell in self.cells) or self.text)
-
-    @property
-    def shown(self) -> str:
-        """Its words as the page shows them, cut to LONGEST_QUOTE characters."""
-        text = " ".join(cell for _, cell in self.cells if cell) or self.text
-        return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE].rpartition(" ")[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Quotable:
-    """A passage prepared for quoting.
-
-    `quotes` are its sentences and table rows, `context` the words of its headings and of the question, `names` its
-    names.
-    """
-
-    quotes: tuple[Quote, ...]
-    context: frozenset[str] = frozenset()
-    names: frozenset[str] = field(default=frozenset(), repr=False)
-
-    @classmethod
-    def of(cls, markdown: str, *context: str) -> Quotable:
-        """Read a passage. `context` are its headings, and the question."""
-        quotes = tuple(_quotes(markdown[:LONGEST_PASSAGE]))
-        every = [word for quote in quotes for word in quote.words]
-        above = [word for text in context for word in read(text)]
-        return cls(
-            quotes,
-            context=frozenset(word.text for word in above),
-            names=frozenset(word.text for word in (*above, *every) if word.kind == "name"),
-        )
-
-    def holding(self, copied: str) -> list[Quote]:
-        """The sentences and rows in which words copied from the passage stand; empty if they do not.
-
-        Differences of Unicode, blanks, quotation marks and punctuation do not count.
-        """
-        wanted = _folded(copied)
-        is_long = wanted.count(" ") - 1 >= LEAST_WORDS
-        texts = [_folded(quote.text) for quote in self.quotes]
-        for quote, text in zip(self.quotes, texts, strict=True):
-            if wanted in text and (is_long or wanted in (text, *(_folded(cell) for _, cell in quote.cells))):
-                return [quote]
-        start, end = f" {''.join(text[1:] for text in texts)}".find(wanted), 1
-        found = []
-        for quote, text in zip(self.quotes, texts, strict=True):
-            begin, end = end - 1, end + len(text) - 1
-            if is_long and start >= 0 and begin < start + len(wanted) - 1 and end - 1 > start:
-                found.append(quote)
-        return found[:MOST_QUOTES]
-
-
-def best_quotes(sentence: str, quotes: Sequence[Quote]) -> list[Quote]:
-    """The quotes that together hold most facts and words of the sentence, best first, at most MOST_QUOTES."""
-    said = read(sentence)
-    left = {word.text: 2 if word.is_fact else 1 for word in said}
-    rest = []
-    for quote in quotes:  # of rows those whose first cell, which names them, is among the words
-        name = [word.text for word in read(quote.cells[0][1])] if quote.cells else []
-        if not name or not left.keys().isdisjoint(name):
-            rest.append((quote, {word.text for word in quote.words}))
-    found: list[Quote] = []
-    while rest and len(found) < MOST_QUOTES:
-        best = max(rest, key=lambda one: (sum(left.get(text, 0) for text in one[1]), -len(one[1])))
-        if found and not any(text in left for text in best[1]):
-            break
-        found.append(best[0])
-        rest.remove(best)
-        left = {text: weight for text, weight in left.items() if text not in best[1]}
-    return found
-
-
-def _quotes(markdown: str) -> Iterator[Quote]:
-    for block in blocks(markdown):
-        if block.kind == "table":
-            rows = [markdown[start:end] for start, end in lines(markdown, block.start, block.end)]
-            table = [[plain(cell.strip()) for cell in row.strip().strip("|").split("|")] for row in rows]
-            numbered = [any(letter.isdigit() for letter in row) for row in rows]
-            ruled = len(rows) > 1 and not words(rows[1])
-            # Without a rule below, it alone has no digit.
-            header = table[0] if ruled or (len(rows) > 2 and not numbered[0] and all(numbered[1:])) else []
-            for row, cells in [*zip(rows, table, strict=True)][1 + ruled if header else 0 :]:
-                yield Quote(row.strip(), tuple(zip([*header, *[""] * len(cells)], cells, strict=False)))
-        else:
-            for start, end in sentences_of(markdown, block):
-                yield Quote(plain(markdown[start:end]))
-
-
-def _folded(text: str) -> str:
-    """The words with a blank before and behind each."""
-    return f" {_NOT_WORDS.sub(' ', fold(plain(text))).strip()} "
-
-
-_CHANGES = any_of(
-    "if unless provided except as_long_as but not although though when until according_to say says said told tells "
-    "claim claims claimed argue* believe* suggest* accuse* rumour* rumor* dream* imagin*"
-)
-"""What changes the meaning of the words before it."""
-_EDGES = frozenset(",;:.!?()，；：。！？（）")
-_TOKENS = re.compile(r"(?:(?<!\w)[-\u2212](?=\d))?\w+(?:['’.,]\w+)*|[,;:.!?()，；：。！？（）]")
-
-
-def is_verbatim(sentence: str, quote: str) -> bool:
-    """Whether the words of the sentence are a run of the quote's, and nothing beside them changes their meaning.
-
-    The run begins where the quote begins, and ends where a part of the quote ends that no condition, denial or speaker
-    follows. A question makes no statement.
-    """
-    said, theirs = (_TOKENS.findall(text.replace("’", "'").lower()) for text in (sentence, quote))
-    if len(words(sentence)) < LEAST_WORDS or theirs[-1:] == ["?"]:
-        return False
-    said = said[:-1] if said[-1] in _EDGES else said
-    behind = theirs[len(said) :]
-    return theirs[: len(said)] == said and (not behind or behind[0] in _EDGES) and not _CHANGES.search(" ".join(behind))
+_OF_A_PLACE = re.compile(r"(?:ese|ish|ians?|ans?|ern|ns?|i)$")

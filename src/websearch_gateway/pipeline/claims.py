@@ -1,15 +1,16 @@
-"""Checks sentences against pages: `check_claims` finds pages for each claim and says what they say about it, and
-verification reads the cited pages of an answer and shows the words in which they say it.
+"""Lays sentences beside pages: `check_claims` finds pages for each claim and shows what they say about it, and
+verification reads the cited pages of an answer and shows their words beside its sentences.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from websearch_gateway.base import host, is_web_address, quote_url, with_scheme
-from websearch_gateway.errors import SearchError, SearchValidationError, Unavailable
+from websearch_gateway.base import adapter, host, is_web_address, quote_url, with_scheme
+from websearch_gateway.errors import SearchError, SearchValidationError, Unavailable, shown
 from websearch_gateway.evidence import snippets
 from websearch_gateway.models import (
     LOCAL,
@@ -22,6 +23,7 @@ from websearch_gateway.models import (
     Deadline,
     Page,
     Progress,
+    Support,
     WebSearchRequest,
     no_progress,
 )
@@ -29,11 +31,23 @@ from websearch_gateway.pipeline.guard import Guard, one_deadline
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.web_search import Outcome, WebSearch, read_pages
 from websearch_gateway.ports import Reader, Workers
-from websearch_gateway.results import CheckedClaim, CheckedClaims, Citation, SearchResponse
+from websearch_gateway.results import (
+    CheckedClaim,
+    CheckedClaims,
+    Citation,
+    ClaimQuote,
+    FactDifference,
+    SearchResponse,
+)
+
+if TYPE_CHECKING:
+    from websearch_gateway.evidence import Finding
 
 FOUND_PAGES = 3
 """The pages that are read for a claim without addresses."""
 AT_ONCE = 8
+MOST_SHOWN = 3
+"""The most sentences that are shown for a claim, of all its pages."""
 
 SEARCH_SHARE = 1 / 2
 """The share of a call's time that its searches may take."""
@@ -45,7 +59,7 @@ REPLY_RESERVE_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class ClaimChecking:
-    """Checks claims against pages. One per process; safe for concurrent calls."""
+    """Shows what pages say of claims. One per process; safe for concurrent calls."""
 
     guard: Guard
     web: WebSearch
@@ -54,34 +68,47 @@ class ClaimChecking:
     async def check(
         self, claims: Sequence[Claim], caller: Caller = LOCAL, progress: Progress = no_progress
     ) -> CheckedClaims:
-        """A verdict for each claim, with the words of the page that it rests on. See `results.CheckedClaim`.
+        """What pages show of each claim, in the order given. See `results.CheckedClaim`.
 
-        A search or page that fails becomes a warning.
+        A search or page that fails becomes a warning; so does a claim that is refused, if another one is accepted.
 
         Raises:
-            SearchValidationError: there are no claims or too many, or one is unacceptable or carries a credential.
+            SearchValidationError: there are no claims or too many, or each is unacceptable or carries a credential.
             SearchError: the first error of a search, if every claim needs one and none succeeds.
         """
         with self.web.telemetry.call("\n".join(one.claim for one in claims), tool="check_claims") as event:
-            asked = [self._checked(number, one) for number, one in enumerate(claims, start=1)]
-            if not 1 <= len(asked) <= MOST_CLAIMS:
+            if not 1 <= len(claims) <= MOST_CLAIMS:
                 raise _invalid(f"`claims` must be 1 to {MOST_CLAIMS} claims.", f"1-{MOST_CLAIMS}")
+            asked, refused = self._accepted(claims)
             async with one_deadline(self.web.deadline_seconds, caller, progress) as begun:
-                call = _Call(begun.at, begun.clock, progress=progress, caller=caller)
+                call = _Call(begun.at, begun.clock, progress=progress, caller=caller, warnings=refused)
                 urls = await self._urls(asked, call)
                 pages = await self._pages(asked, urls, call)
-                found = await self._judged(asked, urls, pages, call)
+                found = await self._found(asked, urls, pages, call)
             event.served("page", sum(map(len, found)))
-            for number, of_claim in enumerate(found, start=1):
-                by_verdict = {verdict: url for url, (verdict, _) in of_claim.items()}
-                if {"supported", "contradicted"} <= by_verdict.keys():
-                    call.warnings.append(f"Claim {number}: {host(by_verdict['contradicted'])} contradicts it.")
-        checked = tuple(_verdict(one.claim, of_claim) for one, of_claim in zip(asked, found, strict=True))
+        checked = [CheckedClaim(claim=shown(claim.claim, LONGEST_CLAIM)) for claim in claims]
+        for claim, of_claim in zip(asked, found, strict=True):
+            checked[claim.number - 1] = one = _checked_claim(claim.text, of_claim)
+            call.warnings.extend(f"Claim {claim.number}: {note}" for note in _other_pages(one, of_claim))
         return CheckedClaims(
-            claims=checked, cost_usd=round(call.bill.usd, 6), warnings=tuple(dict.fromkeys(call.warnings))
+            claims=tuple(checked), cost_usd=round(call.bill.usd, 6), warnings=tuple(dict.fromkeys(call.warnings))
         )
 
-    def _checked(self, number: int, given: Claim) -> Claim:
+    def _accepted(self, claims: Sequence[Claim]) -> tuple[list[_Asked], list[str]]:
+        """The claims to check, and a warning for each other one. Raises the first error if none is left."""
+        accepted: list[_Asked] = []
+        errors: dict[int, SearchValidationError] = {}
+        for number, claim in enumerate(claims, start=1):
+            try:
+                accepted.append(self._checked(number, claim))
+            except SearchValidationError as error:
+                errors[number] = error
+        if not accepted:
+            raise errors[1]
+        warnings = [f"Claim {number} was not checked: {one.code}: {one.message}" for number, one in errors.items()]
+        return accepted, warnings
+
+    def _checked(self, number: int, given: Claim) -> _Asked:
         text = self.guard.clean("claims", given.claim)
         if not 1 <= len(text) <= LONGEST_CLAIM:
             raise _invalid(f"Claim {number} must be 1 to {LONGEST_CLAIM} characters long.", f"1-{LONGEST_CLAIM}")
@@ -90,24 +117,26 @@ class ClaimChecking:
         urls = [with_scheme(url) or "" for url in given.urls]
         if not all(map(is_web_address, urls)):
             raise _invalid(f"The `urls` of claim {number} must be absolute http or https URLs.", "http, https")
-        return Claim(text, tuple(dict.fromkeys(urls)))
+        return _Asked(number, text, tuple(dict.fromkeys(urls)))
 
-    async def _urls(self, claims: Sequence[Claim], call: _Call) -> list[tuple[str, ...]]:
+    async def _urls(self, claims: Sequence[_Asked], call: _Call) -> list[tuple[str, ...]]:
         """The addresses of each claim: its own, or those that a search finds."""
-        searched = [number for number, one in enumerate(claims) if not one.urls]
+        searched = [place for place, claim in enumerate(claims) if not claim.urls]
         if searched:
             await call.progress(f"Searching for {len(searched)} claims")
         gate, until = asyncio.Semaphore(AT_ONCE), call.within(call.remaining() * SEARCH_SHARE)
-        found = await asyncio.gather(*(self._searched(claims[number].claim, call, gate, until) for number in searched))
-        urls = [one.urls for one in claims]
-        errors = [one for one in found if isinstance(one, SearchError)]
+        found = await asyncio.gather(*(self._searched(claims[place].text, call, gate, until) for place in searched))
+        urls = [claim.urls for claim in claims]
+        errors = [outcome for outcome in found if isinstance(outcome, SearchError)]
         if errors and len(errors) == len(claims):
             raise errors[0]
-        for number, outcome in zip(searched, found, strict=True):
+        for place, outcome in zip(searched, found, strict=True):
             if isinstance(outcome, SearchError):
-                call.warnings.append(f"Claim {number + 1} was not searched: {outcome.code}: {outcome.message}")
+                call.warnings.append(
+                    f"Claim {claims[place].number} was not searched: {outcome.code}: {outcome.message}"
+                )
             else:
-                urls[number] = outcome
+                urls[place] = outcome
         return urls
 
     async def _searched(
@@ -125,9 +154,9 @@ class ClaimChecking:
         call.warnings.extend(response.warnings)
         return tuple(one.link for one in response.results)
 
-    async def _pages(self, claims: Sequence[Claim], urls: Sequence[Sequence[str]], call: _Call) -> Mapping[str, Page]:
+    async def _pages(self, claims: Sequence[_Asked], urls: Sequence[Sequence[str]], call: _Call) -> Mapping[str, Page]:
         """The pages that could be read. Those that the caller names count as reads; those of a search do not."""
-        named = {url for one in claims for url in one.urls}
+        named = {url for claim in claims for url in claim.urls}
         found = {url for of_claim in urls for url in of_claim} - named
         await call.progress(f"Reading {len(named) + len(found)} pages")
         seconds = call.remaining()
@@ -151,19 +180,28 @@ class ClaimChecking:
                 call.warnings.append(f"{host(url)} was not read: {outcome.code}: {outcome.message}")
         return {url: page for url, page in outcomes.items() if isinstance(page, Page)}
 
-    async def _judged(
-        self, claims: Sequence[Claim], urls: Sequence[Sequence[str]], pages: Mapping[str, Page], call: _Call
-    ) -> list[dict[str, tuple[str, str]]]:
-        """For each claim the verdict and quote of each page that it may be about, by address."""
-        asked = {url: [one.claim for one, of in zip(claims, urls, strict=True) if url in of] for url in pages}
-        judging = (_judge(self.web.workers, asked[url], page, call) for url, page in pages.items())
-        found = dict(zip(pages, await asyncio.gather(*judging), strict=True))
+    async def _found(
+        self, claims: Sequence[_Asked], urls: Sequence[Sequence[str]], pages: Mapping[str, Page], call: _Call
+    ) -> list[dict[str, Finding]]:
+        """For each claim what each page that it may be about shows, by address."""
+        asked = {url: [claim.text for claim, own in zip(claims, urls, strict=True) if url in own] for url in pages}
+        looking = (_look_through(self.web.workers, asked[url], page, call) for url, page in pages.items())
+        found = dict(zip(pages, await asyncio.gather(*looking), strict=True))
         late = (url for url in pages if not found[url])
         call.warnings.extend(f"{host(url)} was read, but not looked through in time." for url in late)
         return [
-            {url: _of_claim(one.claim, *found[url][one.claim]) for url in of if one.claim in found.get(url, {})}
-            for one, of in zip(claims, urls, strict=True)
+            {url: found[url][claim.text] for url in own if claim.text in found.get(url, {})}
+            for claim, own in zip(claims, urls, strict=True)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An accepted claim. `number` counts from 1 as the caller does."""
+
+    number: int
+    text: str
+    urls: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,37 +225,51 @@ class _Given:
         return page
 
 
-async def _judge(
+async def _look_through(
     workers: Workers, sentences: Sequence[str], page: Page, deadline: Deadline
-) -> dict[str, tuple[str, str]]:
-    """What `judged` finds for each sentence; empty if the page could not be looked through in time."""
-    from websearch_gateway.evidence import judged  # it runs in workers; most servers never need it
+) -> dict[str, Finding]:
+    """What the page shows of each sentence; empty if it could not be looked through in time."""
+    from websearch_gateway.evidence import Finding, findings  # it runs in workers; most servers never need it
 
     earlier = deadline.within(max(0.0, deadline.remaining() - REPLY_RESERVE_SECONDS))
     try:
-        found = await workers.run(
-            judged, sentences, page.markdown, page.title, deadline=earlier, size=len(page.markdown)
+        result = await workers.run(
+            findings, sentences, page.markdown, page.title, deadline=earlier, size=len(page.markdown)
         )
     except Unavailable:
         return {}
-    return {sentence: (how, quote) for sentence, (how, quote) in zip(sentences, found, strict=True)}
+    found: list[Finding] = adapter(list[Finding]).validate_python(result)
+    return dict(zip(sentences, found, strict=True))
 
 
-def _of_claim(claim: str, how: str, quote: str) -> tuple[str, str]:
-    from websearch_gateway.evidence import is_claim
+def _checked_claim(claim: str, found: Mapping[str, Finding]) -> CheckedClaim:
+    """What the page shows that speaks most of the claim, and then the nearest sentences of the others."""
+    pages = sorted(found, key=lambda url: (found[url].verdict != "verbatim", -found[url].share))
+    if not pages:
+        return CheckedClaim(claim=claim, verdict="unread")
+    best = found[pages[0]]
+    ranked = sorted((place, number, url) for number, url in enumerate(pages) for place in range(len(found[url].quotes)))
+    texts = [(found[url].quotes[place], url) for place, _, url in ranked]
+    most = 1 if best.verdict == "verbatim" else MOST_SHOWN
+    quotes = tuple(ClaimQuote(text=text, url=url, quote_url=quote_url(url, text)) for text, url in texts[:most])
+    first = quotes[0] if quotes else None
+    return CheckedClaim(
+        claim=claim,
+        verdict=best.verdict,
+        differences=tuple(FactDifference(kind=one.kind, claim=one.claim, page=one.page) for one in best.differences),
+        quotes=quotes,
+        quote=first and first.text,
+        url=first and first.url,
+        quote_url=first and first.quote_url,
+    )
 
-    if how in ("verbatim", "paraphrase"):
-        return ("supported", quote) if is_claim(claim) else ("not_found", "")
-    return how, quote
 
-
-def _verdict(claim: str, found: Mapping[str, tuple[str, str]]) -> CheckedClaim:
-    """The best verdict of the pages: `supported` before `contradicted` before `not_found`."""
-    for wanted in ("supported", "contradicted"):
-        for url, (verdict, quote) in found.items():
-            if verdict == wanted:
-                return CheckedClaim(claim=claim, verdict=wanted, quote=quote, url=url, quote_url=quote_url(url, quote))
-    return CheckedClaim(claim=claim, verdict="not_found" if found else "unread")
+def _other_pages(checked: CheckedClaim, found: Mapping[str, Finding]) -> Iterator[str]:
+    """What pages differ in that did not decide the verdict."""
+    if checked.verdict in ("verbatim", "found"):
+        for url, finding in found.items():
+            for one in finding.differences[:1]:
+                yield f"{host(url)} differs: {one.page}, where the claim has {one.claim}."
 
 
 def _invalid(message: str, allowed: str) -> SearchValidationError:
@@ -253,8 +305,8 @@ class Verification:
             per_page_seconds=self.page_seconds,
         )
         read = {url: page for url, page in pages.items() if isinstance(page, Page)}
-        checks = (_judge(self.workers, asked[url], page, deadline) for url, page in read.items())
-        found = dict(zip(read, await asyncio.gather(*checks), strict=True))
+        looking = (_look_through(self.workers, asked[url], page, deadline) for url, page in read.items())
+        found = dict(zip(read, await asyncio.gather(*looking), strict=True))
         citations = tuple(
             _verified(cited, asked[cited.url], found.get(cited.url, {})) if cited.url in asked else cited
             for cited in response.citations
@@ -271,22 +323,25 @@ def _sentences(text: str, cited: Citation) -> list[str]:
     return snippets(text, [(span.start_index, span.end_index) for span in cited.spans])
 
 
-def _verified(cited: Citation, sentences: Sequence[str], found: Mapping[str, tuple[str, str]]) -> Citation:
+_SUPPORT: Mapping[str, Support] = {"verbatim": "verbatim", "found": "quoted", "differs": "differs"}
+
+
+def _verified(cited: Citation, sentences: Sequence[str], found: Mapping[str, Finding]) -> Citation:
     proofs: list[dict[str, str | None]] = []
     for sentence in sentences:
-        how, quote = found.get(sentence, ("unread", ""))
-        if how == "contradicted":  # the page does not say it
-            how, quote = "not_found", ""
-        url = quote_url(cited.url, quote) if quote else None
-        proofs.append({"support": how, "quote": quote or None, "quote_url": url})
+        finding = found.get(sentence)
+        quote = finding.quotes[0] if finding and finding.quotes else None
+        support = _SUPPORT.get(finding.verdict, "not_found") if finding else "unread"
+        proofs.append({"support": support, "quote": quote, "quote_url": quote and quote_url(cited.url, quote)})
     spans = tuple(span.model_copy(update=proof) for span, proof in zip(cited.spans, proofs, strict=False))
     return cited.model_copy(update={**proofs[0], "spans": spans})
 
 
 def _warnings(citations: Sequence[Citation]) -> list[str]:
-    """The hosts of pages that lack a sentence, and of those that were not read."""
+    """The hosts of pages that lack a sentence or differ from it, and of those that were not read."""
     notes = {
-        "not_found": "Cited pages that do not say what they are cited for, as far as can be seen without a reader",
+        "not_found": "Cited pages without a sentence about what they are cited for",
+        "differs": "Cited pages that have another number, date, unit or name than the answer, see `quote`",
         "unread": "Cited pages that could not be read in time to verify them",
     }
     found: list[str] = []

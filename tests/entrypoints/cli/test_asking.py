@@ -71,20 +71,21 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_1(environment: dict[str, 
 
 
 def test_claims_are_checked_against_a_page(environment: dict[str, str], sandbox: Sandbox) -> None:
-    claims = ("The Eiffel Tower is 330 metres tall.", "The Eiffel Tower was painted green in 1950.")
+    claims = ("The Eiffel Tower is 330 metres tall.", "The Eiffel Tower is 310 metres tall.")
     page = ("--url", f"{sandbox.url}/pages/eiffel-tower")
     shown = run(environment, "check", *claims, *page)
     assert shown.returncode == 0, shown.stderr
-    assert f"supported  {claims[0]}" in shown.stdout
+    assert f"found  {claims[0]}" in shown.stdout
     assert "“The Eiffel Tower in Paris is 330 metres tall" in shown.stdout
-    assert f"not_found  {claims[1]}" in shown.stdout
+    assert f"differs  {claims[1]}" in shown.stdout
+    assert "number: the claim has 310 metres, the page 330 metres" in shown.stdout
     told = json.loads(run(environment, "check", *claims, *page, "--json").stdout)
-    assert [one["verdict"] for one in told["claims"]] == ["supported", "not_found"]
+    assert [one["verdict"] for one in told["claims"]] == ["found", "differs"]
 
 
 def test_an_answer_quotes_its_pages_where_that_is_wanted(environment: dict[str, str]) -> None:
     asked = ("search", "How tall is the Eiffel Tower?", "--verify-citations")
     (citation, *_) = json.loads(run(environment, *asked, "--json").stdout)["citations"]
-    assert citation["support"] in ("verbatim", "paraphrase")
+    assert citation["support"] in ("verbatim", "quoted")
     assert "330 metres" in citation["quote"]
     assert "330 metres" in run(environment, *asked).stdout.partition("“")[2]

@@ -44,6 +44,7 @@ from websearch_gateway.results import (
     CheckedClaims,
     Citation,
     CitedSpan,
+    ClaimQuote,
     DocsFailure,
     DocsHit,
     DocsOtherVersion,
@@ -402,7 +403,8 @@ def test_what_checking_a_citation_gave_stands_beside_it_and_the_words_of_the_pag
     (citation,) = checked.citations
     for support, quote, expected in (
         ("verbatim", "It is high.", [f"[1] t - {TOWER} · verbatim"]),
-        ("paraphrase", "High it is.", [f"[1] t - {TOWER} · paraphrase", '    "High it is."']),
+        ("quoted", "High it is.", [f"[1] t - {TOWER} · quoted", '    "High it is."']),
+        ("differs", "High it is.", [f"[1] t - {TOWER} · differs", '    "High it is."']),
         ("not_found", None, [f"[1] t - {TOWER} · not_found"]),
     ):
         spans = tuple(span.model_copy(update={"support": support, "quote": quote}) for span in citation.spans)
@@ -429,7 +431,11 @@ def test_a_text_has_no_more_room_than_its_data(pieces: list[str]) -> None:
     windows = tuple(PageWindow(url=TOWER, page_content=piece, total_chars=len(piece)) for piece in pieces[:10])
     pages = fit_content(PageContent(pages=windows), SMALL)
     pages = pages.model_copy(update={"pages": tuple(marked(one, "page_content", nonce) for one in pages.pages)})
-    claims = tuple(CheckedClaim(claim="c", quote=piece[:400], url=TOWER, quote_url=TOWER) for piece in pieces)
+    quoted = [ClaimQuote(text=piece[:400], url=TOWER, quote_url=TOWER) for piece in pieces]
+    claims = tuple(
+        CheckedClaim(claim="c", quotes=(one, one), quote=one.text, url=one.url, quote_url=one.quote_url)
+        for one in quoted
+    )
     queries = tuple(QueryPassages(query="q", results=(PagePassage(text=piece),)) for piece in pieces)
     items = [{"title": piece[:300], "link": TOWER, "snippet": piece[:300]} for piece in pieces]
     hits = tuple(DocsHit(content=piece, url=TOWER, section_id="0" * 16) for piece in pieces)

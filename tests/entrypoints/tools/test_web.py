@@ -233,9 +233,10 @@ async def test_claims_are_checked_over_a_pipe_and_a_plain_sentence_is_understood
         given = {"claims": [{"claim": short, "urls": [f"{sandbox.url}/pages/eiffel-tower"]}, tall]}
         result = await client.call_tool("check_claims", given)
         failed = await client.call_tool("check_claims", {"claims": [{"claim": tall, "url": []}]})
-    assert [one["verdict"] for one in structured(result)["claims"]] == ["contradicted", "supported"]
+    assert [one["verdict"] for one in structured(result)["claims"]] == ["differs", "found"]
     shown = result.content[0].text  # type: ignore[union-attr]
-    assert f"[contradicted] {short}\n<untrusted-web-text" in shown
+    assert f"[differs] {short}\n<untrusted-web-text" in shown
+    assert "number: the claim has 310 metres, the page 330 metres" in shown
     assert "330 metres tall" in structured(result)["claims"][0]["quote"]
     assert failed.is_error
     for reply in (result, failed):

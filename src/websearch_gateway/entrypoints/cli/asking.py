@@ -178,7 +178,7 @@ def check(
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Say whether pages support sentences, and show the words in which they do."""
+    """Show what pages say of sentences: their words, and the numbers, dates and names that differ."""
     from websearch_gateway.entrypoints.cli.render import show_claims
 
     asked = [Claim(one, tuple(url or ())) for one in claims]

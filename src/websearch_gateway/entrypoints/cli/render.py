@@ -70,18 +70,30 @@ def show_response(response: SearchResponse, console: Console | None = None) -> N
     console.print(Text(f"  {_footer(response)}", style="dim"))
 
 
-VERDICTS = {"supported": "ok", "contradicted": "fail", "not_found": "warn", "unread": "off"}
+VERDICTS = {
+    "verbatim": "ok",
+    "supported": "ok",
+    "differs": "fail",
+    "contradicted": "fail",
+    "found": "warn",
+    "unclear": "warn",
+    "not_found": "off",
+    "unread": "off",
+}
 
 
 def show_claims(response: CheckedClaims) -> None:
-    """Each claim with its verdict, and below it the words of the page and a link to them."""
+    """Each claim with its verdict and what differs, and below it the words of the pages and links to them."""
     console = Console()
-    for one in response.claims:
-        mark, style = MARKS[VERDICTS[one.verdict]]
-        console.print(Text.assemble((f"{mark} {one.verdict}  ", style), (one.claim, "bold")))
-        if one.quote:
-            console.print(Text(f"    “{one.quote}”"))
-            console.print(Text(f"    {one.url}", style=f"dim link {one.quote_url}"), soft_wrap=True)
+    for checked in response.claims:
+        mark, style = MARKS[VERDICTS[checked.verdict]]
+        judge = " (a model)" if checked.judge == "model" else ""
+        console.print(Text.assemble((f"{mark} {checked.verdict}{judge}  ", style), (checked.claim, "bold")))
+        for one in checked.differences:
+            console.print(Text(f"    {one.kind}: the claim has {one.claim}, the page {one.page}", style="yellow"))
+        for quote in checked.quotes:
+            console.print(Text(f"    “{quote.text}”"))
+            console.print(Text(f"    {quote.url}", style=f"dim link {quote.quote_url}"), soft_wrap=True)
     _warn(response.warnings, console)
     console.print(Text(f"  ${response.cost_usd:.4f}", style="dim"))
 

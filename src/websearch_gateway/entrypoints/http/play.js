@@ -39,8 +39,9 @@
 
   const SUPPORT = {
     verbatim: "the page says this word for word",
-    paraphrase: "the page says this in other words",
-    not_found: "the page does not say this",
+    quoted: "these words of the page stand beside it",
+    differs: "the page has another number, date, unit or name",
+    not_found: "the page has no sentence about this",
     unread: "the page could not be read in time",
   };
   const quoted = (one) => {

@@ -87,20 +87,27 @@ def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
 
 
 def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
-    """Leaves out the quotes that do not fit; their addresses stay."""
+    """Leaves out the quotes that do not fit, of each claim the last first; their addresses stay."""
     whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
-    bare = [one.model_copy(update={"quote": None, "quote_url": None}) for one in whole.claims]
-    left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"claims": tuple(bare)}))
-    kept = []
-    for one, less in zip(whole.claims, bare, strict=True):
-        size = size_of(one) - size_of(less) + MARKS
-        kept.append(one if size <= left else less)
-        left -= size if size <= left else 0
-    cut = sum(one is not before for one, before in zip(kept, whole.claims, strict=True))
+    left_out = {"quotes": (), "quote": None, "quote_url": None}
+    forms = [
+        [one, one.model_copy(update={"quotes": one.quotes[:1]}), one.model_copy(update=left_out)]
+        for one in whole.claims
+    ]
+    bare = tuple(form[-1] for form in forms)
+    left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"claims": bare}))
+    chosen = list(bare)
+    for level in (1, 0):  # every claim its first quote, before any has more
+        for place, form in enumerate(forms):
+            size = size_of(form[level]) - size_of(chosen[place]) + MARKS
+            if size <= left:
+                chosen[place] = form[level]
+                left -= size
+    cut = sum(len(one.quotes) - len(kept.quotes) for one, kept in zip(whole.claims, chosen, strict=True))
     if not cut:
         return whole
     warning = f"{cut} quotes are left out to fit the reply: check fewer claims per call."
-    return whole.model_copy(update=with_warning({"claims": tuple(kept)}, response.warnings, warning))
+    return whole.model_copy(update=with_warning({"claims": tuple(chosen)}, response.warnings, warning))
 
 
 def fit_content(content: PageContent, tokens: int) -> PageContent:

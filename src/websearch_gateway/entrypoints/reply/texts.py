@@ -19,6 +19,7 @@ from websearch_gateway.evidence import Cited, numbered
 from websearch_gateway.models import Parts
 from websearch_gateway.results import (
     CachedAnswer,
+    CheckedClaim,
     CheckedClaims,
     Citation,
     DocsHit,
@@ -87,15 +88,20 @@ def similar_text(found: SimilarAnswers) -> str:
 
 
 def claims_text(response: CheckedClaims) -> str:
-    """Each claim with its verdict, and the words of the page under it."""
-    lines = []
-    for one in response.claims:
-        lines.append(f"[{one.verdict}] {one.claim}")
-        if one.quote:
-            lines.append(untrusted(f"{one.quote} - {one.url}"))
-        elif one.url:
-            lines.append(one.url)
-    return _joined(_warned(response.warnings), "\n".join(lines) or "No claims.")
+    """Each claim with its verdict and what differs, and under it the words of the pages to judge it by."""
+    return _joined(_warned(response.warnings), "\n".join(map(_claim, response.claims)) or "No claims.")
+
+
+def _claim(checked: CheckedClaim) -> str:
+    judge = " by a model" if checked.judge == "model" else ""
+    lines = [f"[{checked.verdict}{judge}] {checked.claim}"]
+    facts = [f"{one.kind}: the claim has {one.claim}, the page {one.page}" for one in checked.differences]
+    quotes = [f'"{quote.text}" - {quote.url}' for quote in checked.quotes]
+    if quotes:
+        lines.append(untrusted("\n".join([*facts, *quotes])))
+    elif checked.url:  # its quotes did not fit
+        lines.append(checked.url)
+    return "\n".join(lines)
 
 
 def found_text(response: WebSearchResponse) -> str:
@@ -281,9 +287,13 @@ def _about(citation: Citation) -> str:
     return " · ".join(filter(None, (citation.url, *supports)))
 
 
+OTHER_WORDS = ("quoted", "differs")
+"""What `support` says of a sentence that is not the page's own."""
+
+
 def _proofs(citation: Citation) -> list[str]:
     """The page's own words where the answer has others."""
-    quotes = [span.quote for span in citation.spans or (citation,) if span.support == "paraphrase" and span.quote]
+    quotes = [span.quote for span in citation.spans or (citation,) if span.support in OTHER_WORDS and span.quote]
     return [f'    "{quote}"' for quote in dict.fromkeys(quotes)]
 
 

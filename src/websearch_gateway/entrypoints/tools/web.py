@@ -90,7 +90,10 @@ ANSWER: tuple[Tool, ...] = (
         name="check_claims",
         toolset="answer",
         title="Check claims against pages",
-        description="Check sentences before you rely on them: whether pages say so, in which words, or deny it.",
+        description=(
+            "Lay sentences beside pages: shows the page's nearest words and which number, date, unit or name differs. "
+            "It does not judge the rest unless a model is set up (`judge`): read the quotes, `found` is not proof."
+        ),
         arguments=CheckClaimsArguments,
         result=CheckedClaims,
         run=lambda gateway, claims, caller, progress: gateway.check_claims(claims, caller, progress),
