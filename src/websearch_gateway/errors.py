@@ -50,6 +50,12 @@ RATE_LIMITED = "rate_limit"
 UNUSABLE = ("AUTH", "NOT_CONFIGURED")
 """Codes of an upstream that cannot serve until its operator corrects a setting."""
 
+QUOTA = "quota"
+"""`details["reason"]` of an upstream whose account has no quota or credit left."""
+
+QUOTA_PAUSE_SECONDS = 900.0
+"""How long such an upstream rests (seconds). Quotas return after hours, but an operator may pay sooner."""
+
 BLOCKED = "blocked"
 """`details["reason"]` of an upstream that treats this address as a bot."""
 
@@ -214,7 +220,7 @@ class Exhausted(SearchError):
 
 def _common_code(attempts: Sequence[Attempt]) -> ErrorCode:
     causes = {attempt.cause for attempt in attempts}
-    if RATE_LIMITED in causes and causes <= {RATE_LIMITED, "quota"}:
+    if RATE_LIMITED in causes and causes <= {RATE_LIMITED, QUOTA}:
         return "RATE_LIMIT"
     codes = {attempt.code for attempt in attempts}
     return codes.pop() if len(codes) == 1 else "PROVIDER"

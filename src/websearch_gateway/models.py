@@ -506,7 +506,8 @@ class Fallback:
 @dataclass(frozen=True, slots=True)
 class SearchResults:
     """The result of a Searcher. Having no hits is not an error. `bodies` are the vendor's replies, page by page;
-    `fallback` names the searcher that was given up for its unrelated results.
+    `fallback` names the searcher whose results were replaced because they are unrelated; `is_unrelated` says that these
+    ones share no word with the query.
     """
 
     hits: tuple[Hit, ...]
@@ -515,6 +516,7 @@ class SearchResults:
     warnings: tuple[str, ...] = ()
     bodies: tuple[bytes, ...] = field(default=(), repr=False)
     fallback: Fallback | None = None
+    is_unrelated: bool = False
 
 
 Support = Literal["verbatim", "quoted", "differs", "not_found", "unread"]

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, TypeVarTuple, runtime_checkable
 
-from websearch_gateway.errors import SearchError, SearchProviderError
+from websearch_gateway.errors import QUOTA, QUOTA_PAUSE_SECONDS, SearchError, SearchProviderError
 from websearch_gateway.models import (
     Answer,
     AppliedFilters,
@@ -75,12 +75,9 @@ async def through(layers: Sequence[Layer[T]], ask: Callable[[], Awaitable[T]], c
     return await ask()
 
 
-QUOTA_PAUSE_SECONDS = 3600.0
-
-
 def quota_spent(message: str) -> SearchProviderError:
     """The error of an account whose quota or credit is spent."""
-    return SearchProviderError(message, retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"})
+    return SearchProviderError(message, retry_after=QUOTA_PAUSE_SECONDS, details={"reason": QUOTA})
 
 
 class Provider:

@@ -117,7 +117,7 @@ async def test_an_engine_that_cannot_serve_is_refused_at_the_start(gateway: Open
 
 
 async def test_a_search_that_your_own_model_and_quotes_share_fails_once(gateway: Open, sandbox: Sandbox) -> None:
-    sandbox.fault("serper", "unrelated")
+    sandbox.fault("serper", "garbage")
     own = {"answer_engines": "llm", "llm_base_url": f"{sandbox.url}/llm/v1", "llm_model": LLM_MODEL}
     async with gateway(search_providers="serper", **own) as opened:
         with pytest.raises(Exhausted) as caught:

@@ -190,7 +190,8 @@ async def test_a_missing_model_is_skipped_for_a_while_and_the_next_one_answers(
 
     def serve(request: httpx2.Request) -> httpx2.Response:
         seen.append(str(request.url) + request.content.decode())
-        return served(404 if "old-model" in seen[-1] else 200, reply)
+        is_gone = "old-model" in seen[-1]
+        return served(404, {"error": {"message": "There is no such model."}}) if is_gone else served(200, reply)
 
     asked = engine(api, serve, models=["old-model", api.known_models[-1].name])
     answers = [await ask(asked), await ask(asked)]

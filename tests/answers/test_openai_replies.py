@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from websearch_gateway.answers.common import CUT_OFF, Billed, lost_citations
+from websearch_gateway.answers.common import CUT_OFF, FILTERED, Billed, lost_citations
 from websearch_gateway.answers.openai import OpenAI
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError, SearchValidationError
 from websearch_gateway.models import Answer, Source
@@ -136,8 +136,8 @@ def test_a_failure_is_retried_by_its_code(
     assert "secret" not in str(caught.value)
 
 
-def test_filtered_content_is_a_refusal(recorded: Recorded) -> None:
-    with pytest.raises(SearchValidationError, match="declined"):
+def test_filtered_content_is_a_refusal_that_names_the_filter(recorded: Recorded) -> None:
+    with pytest.raises(SearchValidationError, match="The content filter of OpenAI"):
         read(recorded("silent") | {"incomplete_details": {"reason": "content_filter"}})
 
 
@@ -218,6 +218,50 @@ def test_a_citation_without_usable_numbers_is_found_by_its_url(start: Any, end: 
     text = "Built in 1889 ([tower.example](https://tower.example/built))."
     (span,) = read(with_text(text, note("https://tower.example/built", start, end))).spans
     assert text[span.start : span.end] == "https://tower.example/built"
+
+
+@pytest.mark.parametrize("opening", ["", "🗼 "])
+@pytest.mark.parametrize(("start", "end"), [(900, 950), (3, 900)])
+def test_a_citation_beyond_the_text_is_dropped_and_counted_unless_the_text_has_its_url(
+    start: int, end: int, opening: str
+) -> None:
+    beyond = note("https://tower.example/built", start, end)
+    reply = read(with_text(f"{opening}Built in 1889. It is 330 m high.", beyond))
+    assert (reply.spans, reply.warnings) == ((), (lost_citations(1),))
+    text = f"{opening}Built in 1889 ([tower.example](https://tower.example/built))."
+    (span,) = read(with_text(text, beyond)).spans
+    assert text[span.start : span.end] == "https://tower.example/built"
+
+
+def test_a_citation_beyond_one_part_is_not_moved_into_the_next_one() -> None:
+    reply = with_text("Built in 1889.", note("https://tower.example/built", 20, 30))
+    reply["output"][1]["content"].append({"type": "output_text", "text": "It is 330 m high.", "annotations": []})
+    assert read(reply).spans == ()
+
+
+def test_a_citation_whose_fields_are_nested_is_read() -> None:
+    text = "Built in 1889 ([tower.example](https://tower.example/built))."
+    nested = note("https://tower.example/built", 14, 60)
+    del nested["type"]
+    (span,) = read(with_text(text, {"type": "url_citation", "url_citation": nested})).spans
+    assert (span.url, span.title, text[span.start : span.end]) == ("https://tower.example/built", "t", text[14:60])
+
+
+def test_a_citation_whose_address_is_no_web_page_keeps_its_place_to_be_counted_where_links_are_checked() -> None:
+    reply = read(with_text("Built in 1889.", note("javascript:alert(1)", 0, 14)))
+    assert [span.url for span in reply.spans] == ["javascript:alert(1)"]
+    assert reply.sources == ()
+
+
+def test_a_cited_answer_without_a_search_item_was_searched_for() -> None:
+    reply = with_text("Built in 1889 (https://a.example).", note("https://a.example", 15, 32))
+    del reply["output"][0]
+    assert read(reply).spans
+
+
+def test_an_answer_that_the_filter_cut_off_says_so() -> None:
+    reply = with_text("Built in 1889.") | {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}
+    assert read(reply).warnings == (FILTERED,)
 
 
 def test_a_citation_without_any_place_is_counted_as_lost() -> None:

@@ -177,18 +177,46 @@ async def test_a_bot_page_is_not_taken_for_an_empty_result(gateway: Open, sandbo
             await opened.search(TOWER)
 
 
-async def test_results_that_have_nothing_to_do_with_the_query_are_a_failure(gateway: Open, sandbox: Sandbox) -> None:
+async def test_the_next_provider_is_asked_when_no_result_shares_a_word_with_the_query(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     sandbox.fault("serper", "unrelated")
-    async with gateway(openai_api_key="", search_providers="serper,brave", breaker_failures=2) as opened:
+    async with gateway(openai_api_key="", search_providers="serper,brave", breaker_failures=1) as opened:
         answer = await opened.search(TOWER)
         assert answer.provider == "brave-raw-search"
         assert answer.fallback is not None
         assert (answer.fallback.from_, answer.fallback.reason) == ("serper", "unrelated results")
         found = await opened.web_search(WebSearchRequest("descale an espresso machine", num_results=5))
         assert {result.provider for result in found.results} == {"brave"}
-        assert "serper failed: PROVIDER: The results of serper have nothing to do with the query." in found.warnings
-        await opened.web_search(WebSearchRequest("sourdough bread", num_results=5))
-    assert sandbox.calls("serper") == 2, "two failures opened its circuit"
+        told = "The results of serper share no word with the query. Those of brave are shown instead."
+        assert told in found.warnings
+    assert sandbox.calls("serper") == 2, "the query may be the reason, so its circuit stays closed"
+
+
+@pytest.mark.parametrize(
+    ("faults", "asked"),
+    [
+        ({}, {"serper": 1, "brave": 1, "tavily": 0}),
+        ({"brave": ("status", 500)}, {"serper": 1, "brave": 1, "tavily": 1}),
+        ({"brave": ("status", 400)}, {"serper": 1, "brave": 1, "tavily": 0}),
+        ({"brave": ("status", 500), "tavily": ("hang", 0)}, {"serper": 1, "brave": 1, "tavily": 1}),
+    ],
+)
+async def test_the_first_results_are_served_when_no_provider_has_any_that_share_a_word_with_the_query(
+    gateway: Open, sandbox: Sandbox, faults: dict[str, tuple[str, int]], asked: dict[str, int]
+) -> None:
+    for target in ("serper", "brave", "tavily"):
+        kind, status = faults.get(target, ("unrelated", 0))
+        sandbox.fault(target, kind, **({"status": status} if status else {}))
+    options = {
+        "search_providers": "serper,brave,tavily",
+        "search_deadline_seconds": "4" if "tavily" in faults else "15",
+    }
+    async with gateway(openai_api_key="", **options) as opened:
+        found = await opened.web_search(WebSearchRequest("recieve a parcle abroad", num_results=5, read_pages=False))
+    assert {result.provider for result in found.results} == {"serper"}
+    assert [warning for warning in found.warnings if warning.startswith("No result of serper shares a word")]
+    assert {target: sandbox.calls(target) > 0 for target in asked} == {t: count > 0 for t, count in asked.items()}
 
 
 @pytest.mark.parametrize("provider", ["synthetic", "exa", "firecrawl", "linkup", "jina"])

@@ -229,9 +229,9 @@ def test_utf16_offsets_become_python_offsets(before: str, after: str) -> None:
     assert from_utf16(before + after)(units) == len(before)
 
 
-def test_an_offset_inside_a_character_or_beyond_the_end_moves_back() -> None:
+def test_an_offset_inside_a_character_moves_back_and_one_beyond_the_end_stays_beyond_it() -> None:
     move = from_utf16("a🗼b")
-    assert [move(units) for units in (0, 1, 2, 3, 4, 99)] == [0, 1, 1, 2, 3, 3]
+    assert [move(units) for units in (0, 1, 2, 3, 4, 99)] == [0, 1, 1, 2, 3, 98]
 
 
 SNIPPET_A = "([a.example](https://a.example/x?y=1.2))"

@@ -79,7 +79,7 @@ def test_a_wrong_key_or_setting_is_shown_and_named(
 def test_a_spent_quota_or_a_block_asks_for_a_pause(provider: Provider, status: int, body: bytes) -> None:
     error = provider.refusal(status, {}, body)
     assert type(error) is SearchProviderError
-    assert error.retry_after == (60 if provider is DUCKDUCKGO else 3600)
+    assert error.retry_after == (60 if provider is DUCKDUCKGO else 900)
     assert not error.retryable
 
 

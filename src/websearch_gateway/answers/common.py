@@ -6,14 +6,23 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError, SearchValidationError
-from websearch_gateway.foreign_json import Json, is_count, reading_reply, reply_object
-from websearch_gateway.models import Answer, HttpRequest, SearchQuery
+from websearch_gateway.base import is_web_address, page_key
+from websearch_gateway.errors import (
+    QUOTA,
+    QUOTA_PAUSE_SECONDS,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchValidationError,
+)
+from websearch_gateway.evidence import links
+from websearch_gateway.foreign_json import Json, is_count, objects, reading_reply, reply_object, typed
+from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Span
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -78,6 +87,11 @@ def are_counts(usage: Json, *names: str, optional: Sequence[str] = ()) -> bool:
 
 CUT_OFF = "The answer was cut off: it reached the maximum length."
 
+FILTERED = "The answer was cut off: the vendor's content filter stopped it."
+
+MOST_LINKS = 500
+"""The most links of a text that are taken for citations."""
+
 
 class ModelGone(SearchProviderError):
     """The model does not exist, was shut down, or is not available to this key. The next one may be."""
@@ -91,6 +105,14 @@ class OptionRefused(SearchValidationError):
         self.option = option
 
 
+def without_options(body: Json, refused: Collection[str]) -> dict[str, Any]:
+    """A request without the refused options, which are fields of it or of its tools."""
+    kept = {name: value for name, value in body.items() if name not in refused}
+    if refused and "tools" in kept:
+        kept["tools"] = [{name: value for name, value in tool.items() if name not in refused} for tool in kept["tools"]]
+    return kept
+
+
 def declined() -> SearchValidationError:
     """The model will not answer this question.
 
@@ -98,6 +120,11 @@ def declined() -> SearchValidationError:
     circuit.
     """
     return SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
+
+
+def filtered(vendor: str) -> SearchValidationError:
+    """The vendor's content filter stopped the question, or the answer before it began. A refusal, as `declined`."""
+    return SearchValidationError(f"The content filter of {vendor} stopped this question or its answer. Rephrase it.")
 
 
 def not_searched(vendor: str) -> SearchProviderParseError:
@@ -116,7 +143,8 @@ def quota_is_spent(vendor: str) -> SearchProviderError:
     """The account has no credit left."""
     return SearchProviderError(
         f"{vendor}'s quota for this key is spent; check the plan and billing of the account.",
-        details={"reason": "quota"},
+        retry_after=QUOTA_PAUSE_SECONDS,
+        details={"reason": QUOTA},
     )
 
 
@@ -128,6 +156,37 @@ def shown_code(value: object) -> str:
 def lost_citations(count: int) -> str:
     """The warning about citations whose position in the text is unknown."""
     return f"Citations left out because they have no position in the text: {count}."
+
+
+def citing_links(answer: Answer) -> Answer:
+    """The answer; one without any citation cites the pages that its text links to, as answers of some relays do.
+
+    If the vendor lists the pages that it found, links to other pages do not count: no search led to them.
+    """
+    if answer.spans:
+        return answer
+    found = {page_key(source.url) for source in answer.sources}
+    spans: list[Span] = []
+    unfound = 0
+    for page, places in links(answer.text).items():
+        if found and page not in found:
+            unfound += len(places)
+            continue
+        for link in places:
+            start, end = link.parts[-1] if link.parts else link.bare
+            spans.append(Span(answer.text[start:end], "", *link.whole))
+    spans = [span for span in spans if is_web_address(span.url)][:MOST_LINKS]
+    warnings = {
+        "The engine lists no citations: the links in its text are taken for them.": spans,
+        f"Links in the answer to pages that its search did not find: {unfound}.": unfound,
+    }
+    return replace(answer, spans=tuple(spans), warnings=(*answer.warnings, *applying(warnings)))
+
+
+def citation_notes(part: Json) -> list[Json]:
+    """The URL citations of a part of a message. Some relays nest their fields, as chat completions do."""
+    notes = [note for note in objects(part.get("annotations")) if note.get("type", "url_citation") == "url_citation"]
+    return [{**note, **typed(dict, note.get("url_citation"))} for note in notes]
 
 
 def applying(notes: Mapping[str, object]) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ from functools import reduce
 from websearch_gateway.answers.common import applying
 from websearch_gateway.base import (
     LINK,
-    canonical,
     code_pieces,
     estimate_tokens,
+    page_key,
     query_terms,
     split_sentences,
     without_orders,
@@ -103,7 +103,7 @@ class _Answer:
         found: list[Span] = []
         pages: dict[str, list[Proof]] = {}
         for proof in proofs:
-            pages.setdefault(canonical(proof.passage.source.url), []).append(proof)
+            pages.setdefault(page_key(proof.passage.source.url), []).append(proof)
         for url, proven in pages.items():
             mark = f"[{ranks.setdefault(url, len(ranks) + 1)}]"
             marked += mark if found else f" {mark}"
@@ -409,7 +409,7 @@ def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:
         unknown += named.count(None)
         pages: dict[str, Source] = {}
         for source in filter(None, named):
-            pages.setdefault(canonical(source.url), source)
+            pages.setdefault(page_key(source.url), source)
         marks = [(f"[{ranks.setdefault(page, len(ranks) + 1)}]", source) for page, source in pages.items()]
         found += [(run.start(), mark, source) for mark, source in marks]
         is_definition = bool(marks) and text.startswith(":", run.end())

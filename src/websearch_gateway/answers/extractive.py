@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from websearch_gateway.base import canonical, host, nearest, no_answer, query_terms, without_orders
+from websearch_gateway.base import host, nearest, no_answer, page_key, query_terms, without_orders
 from websearch_gateway.evidence import (
     DANGLING,
     PDF,
@@ -158,7 +158,7 @@ def _cited(hedge: str, evidence: Sequence[Evidence], sources: Sequence[_Source])
     spans: list[Span] = []
     for sentence in evidence:
         source = sources[sentence.document]
-        number = numbers.setdefault(canonical(source.url), len(numbers) + 1)
+        number = numbers.setdefault(page_key(source.url), len(numbers) + 1)
         text += f"{_BETWEEN if text else ''}{sentence.text} "
         start = len(text)
         text += f"[{number}]"

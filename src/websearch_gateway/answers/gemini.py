@@ -13,6 +13,7 @@ from datetime import date, datetime
 
 from websearch_gateway.answers.common import (
     CUT_OFF,
+    FILTERED,
     Billed,
     EarlierPrices,
     EngineApi,
@@ -21,11 +22,13 @@ from websearch_gateway.answers.common import (
     applying,
     are_counts,
     declined,
+    filtered,
     instructions,
     lost_citations,
     not_searched,
     not_written,
     parsed_or_empty,
+    quota_is_spent,
 )
 from websearch_gateway.base import Fetcher, Reply, is_web_address
 from websearch_gateway.errors import RATE_LIMITED, SearchAuthError, SearchError, SearchFetchError, SearchProviderError
@@ -36,7 +39,8 @@ MAX_TOKENS = 4096
 """Thinking counts as output."""
 
 MAX_SPANS = 500
-_DECLINED = ("SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION", "LANGUAGE")
+_FILTERED = ("SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
+_DECLINED = ("RECITATION", "LANGUAGE")
 
 LIMITS = Limits(
     most=Billed(prompt=60_000, response=MAX_TOKENS, searches=10),
@@ -84,12 +88,17 @@ class Gemini(EngineApi):
         reply = reply_object(bodies[-1], self.vendor)
         candidate = next(iter(objects(reply.get("candidates"))), {})
         reason = candidate.get("finishReason")
-        if typed(dict, reply.get("promptFeedback")).get("blockReason") or reason in _DECLINED:
+        if typed(dict, reply.get("promptFeedback")).get("blockReason"):
+            raise filtered(self.vendor)
+        if reason in _DECLINED:
             raise declined()
         parts = objects(typed(dict, candidate.get("content")).get("parts"))
         text, starts = _joined(parts)
+        is_filtered = reason in _FILTERED
         if not text.strip():
-            raise not_written(self.vendor, None if reason == "STOP" else reason)
+            raise (
+                filtered(self.vendor) if is_filtered else not_written(self.vendor, None if reason == "STOP" else reason)
+            )
         grounding = typed(dict, candidate.get("groundingMetadata"))
         webs = [typed(dict, chunk.get("web")) for chunk in objects(grounding.get("groundingChunks"))]
         # One recorded address contained raw spaces.
@@ -104,7 +113,7 @@ class Gemini(EngineApi):
             sources=tuple(chunks),
             search_suggestions=typed(str, typed(dict, grounding.get("searchEntryPoint")).get("renderedContent"))
             or None,
-            warnings=applying({CUT_OFF: reason == "MAX_TOKENS", lost_citations(lost): lost}),
+            warnings=applying({FILTERED: is_filtered, CUT_OFF: reason == "MAX_TOKENS", lost_citations(lost): lost}),
         )
 
     def billed(self, body: bytes) -> Billed:
@@ -202,7 +211,7 @@ def _over_quota(details: Sequence[Json]) -> SearchError:
     """The error for an exceeded limit: a daily one lasts until the next day, one per minute is retryable."""
     violations = [violation for detail in details for violation in objects(detail.get("violations"))]
     if any("PerDay" in str(violation.get("quotaId")) for violation in violations):
-        return SearchProviderError("Gemini's daily quota is spent (HTTP 429).", details={"reason": "quota"})
+        return quota_is_spent("Gemini")
     delays = [typed(str, detail.get("retryDelay")).removesuffix("s") for detail in details]  # 34s
     wait = next((min(float(one), 86_400.0) for one in delays if one.replace(".", "", 1).isdecimal()), None)
     return SearchProviderError(

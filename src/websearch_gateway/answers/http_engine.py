@@ -24,8 +24,10 @@ from websearch_gateway.answers.common import (
     ModelGone,
     OptionRefused,
     applying,
+    citing_links,
     find_model,
     findings,
+    without_options,
 )
 from websearch_gateway.base import (
     MAX_REPLY_BYTES,
@@ -46,6 +48,7 @@ from websearch_gateway.base import (
     without_key,
 )
 from websearch_gateway.errors import (
+    QUOTA,
     RATE_LIMITED,
     NotAsked,
     SearchAuthError,
@@ -68,7 +71,7 @@ GONE_SECONDS = 600.0
 _PROVIDERS = {"gemini": "gcp.gemini"}
 """The engines whose `gen_ai.provider.name` is not their own name."""
 
-_REASONS = {402: "quota", 429: RATE_LIMITED}
+_REASONS = {402: QUOTA, 429: RATE_LIMITED}
 _OVERLOADED = 529
 
 
@@ -175,14 +178,13 @@ class HttpEngine:
         replies: list[bytes] = []
         while True:
             request = self.api.request(call.query, model, self.now())
-            options = {name: value for name, value in (request.json or {}).items() if name not in self._refused[model]}
-            request = replace(request, json=options)
+            request = replace(request, json=without_options(request.json or {}, self._refused[model]))
             most = self.api.limits.most.response
             try:
                 with noting_model(_PROVIDERS.get(self.name, self.name), model, most_tokens=most):
                     return await self.retry(partial(self._attempt, model, request, call, replies), call)
             except OptionRefused as error:
-                if error.option not in options:
+                if error.option in self._refused[model]:
                     raise
                 self._refused[model].add(error.option)
 
@@ -211,7 +213,8 @@ class HttpEngine:
         if counted.is_reported:
             note_tokens(_PROVIDERS.get(self.name, self.name), model, counted.prompt, counted.response, counted.cached)
         await in_own_thread(note_reply, replies[-1])
-        return self._complete(replace(answer, warnings=(*notes, *answer.warnings)), model, call.query, counted)
+        answer = await in_own_thread(citing_links, replace(answer, warnings=(*notes, *answer.warnings)))
+        return self._complete(answer, model, call.query, counted)
 
     def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, tuple[str, ...]]:
         """The usage to bill for the replies, and the warnings about counts that cannot be billed as they are."""

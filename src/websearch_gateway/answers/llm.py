@@ -19,7 +19,7 @@ from typing import Any
 import httpx2
 from pydantic import SecretStr
 
-from websearch_gateway.answers.common import applying
+from websearch_gateway.answers.common import FILTERED, applying
 from websearch_gateway.answers.draft import MAX_DRAFT, Checked, NumberedPassage, checked_draft, numbered_passages
 from websearch_gateway.base import (
     PASSING_STATUSES,
@@ -70,12 +70,15 @@ class PromptTooLong(SearchProviderError):
 
 @dataclass(slots=True)
 class Written:
-    """The text that a model has written. `cut_off`: the deadline, the length or the server ended it early."""
+    """The text that a model has written. `cut_off`: the deadline, the length or the server ended it early;
+    `filtered`: a content filter did.
+    """
 
     text: str = ""
     prompt_tokens: int = 0
     response_tokens: int = 0
     cut_off: bool = False
+    filtered: bool = False
 
 
 @dataclass(slots=True)
@@ -255,6 +258,7 @@ def _take(event: Json, written: Written) -> bool:
         written.text += typed(str, content)
         finished = bool(choice.get("finish_reason"))
         written.cut_off = written.cut_off or choice.get("finish_reason") == "length"
+        written.filtered = written.filtered or choice.get("finish_reason") == "content_filter"
     if finished:
         note_reply(event)
     if usage := typed(dict, event.get("usage")):
@@ -359,6 +363,9 @@ class LlmEngine:
 
             try:
                 written = await self.retry(attempt, deadline)
+                if written.filtered and not written.text.strip():
+                    # Often a page is at fault and not the question, so quotes may answer.
+                    raise SearchProviderError(f"The content filter of {self.chat.model}'s server stopped the answer.")
                 if mark in written.text:
                     raise SearchProviderError(f"{self.chat.model} repeated its prompt.")
                 return written, passages
@@ -373,6 +380,7 @@ class LlmEngine:
         expected = sum(estimate_tokens(passage.heading + passage.text) for passage in passages)
         notes = {
             "The model was cut off: the answer holds the part that it had written.": written.cut_off,
+            FILTERED: written.filtered,
             f"The server seems to have cut the prompt ({written.prompt_tokens} of about {expected} tokens): raise its "
             "context length (OLLAMA_CONTEXT_LENGTH).": 0 < written.prompt_tokens < TRUNCATED_SHARE * expected,
         }

@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from websearch_gateway.answers.common import (
     CUT_OFF,
+    FILTERED,
     LINK_RULE,
     Billed,
     EngineApi,
@@ -29,7 +30,9 @@ from websearch_gateway.answers.common import (
     OptionRefused,
     applying,
     are_counts,
+    citation_notes,
     declined,
+    filtered,
     find_model,
     instructions,
     lost_citations,
@@ -39,7 +42,7 @@ from websearch_gateway.answers.common import (
     quota_is_spent,
     shown_code,
 )
-from websearch_gateway.base import MAX_REPLY_BYTES, Reply, canonical, is_web_address, send
+from websearch_gateway.base import MAX_REPLY_BYTES, Reply, is_web_address, page_key, send
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,
@@ -91,12 +94,18 @@ MODELS = (
     Model("gpt-6-luna", 0.10, 0.50, cached_usd=0.01, cache_write_usd=0.125, efforts=_LUNA_EFFORTS),
 )
 
-_OPTIONS = ("tool_choice", "reasoning", "max_tool_calls")
-"""Optional parameters that some models refuse."""
+_OPTIONS = ("tool_choice", "reasoning", "max_tool_calls", "search_context_size", "user_location", "include", "store")
+"""Optional parameters, and fields of the search tool, that some models and compatible servers refuse."""
+
+_UNSUPPORTED = re.compile(r"(?:argument|parameter|field)s? (?:is )?(?:not supported|unsupported|unknown): (\S+)", re.I)
+"""xAI's words: "Argument not supported: include"."""
 
 _PASSING_CODES = ("server_error", "rate_limit_exceeded", "server_is_overloaded", "slow_down")
 _QUOTA = ("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "billing_not_active")
-_REFUSED_PROMPTS = ("invalid_prompt", "content_filter", "content_policy_violation")
+_REFUSED_PROMPTS = ("invalid_prompt", "content_policy_violation")
+_FILTERED_PROMPTS = ("content_filter", "ResponsibleAIPolicyViolation")
+_MODEL_GONE = ("model_not_found", "DeploymentNotFound")
+"""The second one is Azure's."""
 _IDENTIFIERS = re.compile(r"\b(?:sk|sess|org|proj|req|user)[-_][\w*.-]+")
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
 _QUOTED_CHARS = 20
@@ -160,28 +169,35 @@ class OpenAI(EngineApi):
         parts = [part for message in final or messages for part in objects(message.get("content"))]
         text, spans, cited, lost = _text(part for part in parts if part.get("type") == "output_text")
         cut_off = reply.get("status") == "incomplete"
+        reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
+        is_filtered = reason == "content_filter"
         if not text.strip():
-            reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
-            if reason == "content_filter" or any(part.get("type") == "refusal" for part in parts):
+            if is_filtered:
+                raise filtered(self.vendor)
+            if any(part.get("type") == "refusal" for part in parts):
                 raise declined()
             raise not_written(self.vendor, reason if cut_off else None)
         calls = [item for item in items if item.get("type") == "web_search_call" and item.get("status") != "failed"]
-        if not calls:
+        # Relays that search themselves show no call, but only citations.
+        if not calls and not cited:
             raise not_searched(self.vendor)
         actions = [typed(dict, call.get("action")) for call in calls]
         # Pages that were opened come before the search results, since they were read.
         found = [typed(str, action.get("url")) for action in actions] + [
             typed(str, source.get("url")) for action in actions for source in objects(action.get("sources"))
         ]
+        found += [url for url in typed(list, reply.get("citations")) if isinstance(url, str)]  # xAI's list of pages
         urls: dict[str, str] = {}
         for url in filter(is_web_address, [*cited, *found]):
-            urls.setdefault(canonical(url), url)
+            urls.setdefault(page_key(url), url)
         return Answer(
             text=text,
             spans=tuple(spans),
             provider=self.name,
             sources=tuple(map(Source, urls.values())),
-            warnings=applying({CUT_OFF: cut_off, lost_citations(lost): lost}),
+            warnings=applying(
+                {FILTERED: is_filtered, CUT_OFF: cut_off and not is_filtered, lost_citations(lost): lost}
+            ),
         )
 
     def billed(self, body: bytes) -> Billed:
@@ -192,7 +208,9 @@ class OpenAI(EngineApi):
         usage = typed(dict, reply.get("usage"))
         details = typed(dict, usage.get("input_tokens_details"))
         tool_usage = typed(dict, typed(dict, reply.get("tool_usage")).get("web_search"))
-        searched = sum(action.get("type") == "search" for action in actions) or int(bool(actions))
+        searched = sum(action.get("type") == "search" for action in actions)
+        if not searched and (actions or _cites(reply)):
+            searched = 1  # relays that search themselves show no call
         return Billed(
             prompt=count(usage.get("input_tokens")),
             response=count(usage.get("output_tokens")),
@@ -205,11 +223,12 @@ class OpenAI(EngineApi):
     def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
         """See EngineApi. OpenAI's own message is passed on only for HTTP 400, where it says what to change."""
         status, body = reply.status, parsed_or_empty(reply.body)
-        if status < 400 or not body:
+        if status < 400 or (not body and status != 404):
             return None
         error = typed(dict, body.get("error"))
         code = typed(str, error.get("code"))
-        if code == "model_not_found" or (status == 404 and error.get("param") == "model"):
+        words = typed(str, error.get("message")) or typed(str, body.get("error"))  # xAI gives a text as the error
+        if code in _MODEL_GONE or (status == 404 and (error.get("param") == "model" or "model" in words.casefold())):
             return ModelGone("The model does not exist, or not for this key.")
         if status == 402 or code in _QUOTA or error.get("type") in _QUOTA:
             return quota_is_spent(self.vendor)
@@ -221,9 +240,11 @@ class OpenAI(EngineApi):
             )
         if status in (400, 413, 422):
             question = typed(str, (request.json or {}).get("input"))
-            return _bad_request(status, error, private=(self.key.get_secret_value(), question))
-        if status == 404 and error:
-            return SearchProviderError("There is no Responses API at OPENAI_BASE_URL (HTTP 404).")
+            return _bad_request(status, {**error, "message": words}, private=(self.key.get_secret_value(), question))
+        if status == 404:
+            return SearchProviderError(
+                "There is no Responses API at OPENAI_BASE_URL (HTTP 404); most addresses end in /v1."
+            )
         return None
 
 
@@ -239,6 +260,8 @@ def _failed(failure: Json) -> SearchError:
         return ModelGone("The model is gone.")
     if code in _REFUSED_PROMPTS:
         return declined()
+    if code in _FILTERED_PROMPTS:
+        return filtered("OpenAI")
     if code in _QUOTA:
         return quota_is_spent("OpenAI")
     return SearchProviderError(f"OpenAI failed ({shown_code(code)}).", retryable=code in _PASSING_CODES)
@@ -247,12 +270,25 @@ def _failed(failure: Json) -> SearchError:
 def _bad_request(status: int, error: Json, private: Sequence[str]) -> SearchError:
     if error.get("code") in _REFUSED_PROMPTS:
         return declined()
+    if error.get("code") in _FILTERED_PROMPTS:
+        return filtered("OpenAI")
     words = typed(str, error.get("message"))
-    named = f"{error.get('param') or ''} {words}".casefold().replace(" ", "_")
-    if option := next((option for option in _OPTIONS if option in named), None):
+    if option := _refused_option(typed(str, error.get("param")), words):
         return OptionRefused("OpenAI", option)
     shown = _without_identifiers(words, private)
     return SearchValidationError(f"OpenAI refused the request (HTTP {status}){': ' if shown else ''}{shown}.")
+
+
+def _refused_option(param: str, words: str) -> str | None:
+    """The option of the request that an error is about; None if it is about something else."""
+    if argument := _UNSUPPORTED.search(words):
+        param = f"{param} {argument[1]}"
+    named = f"{param} {words}".casefold().replace(" ", "_")
+    for option in _OPTIONS:
+        # `include` is also a word of ordinary messages.
+        if option in named if "_" in option or option == "reasoning" else option in param:
+            return option
+    return None
 
 
 def _without_identifiers(message: str, private: Sequence[str]) -> str:
@@ -273,10 +309,11 @@ def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str], int]:
     text, spans, cited, lost = "", [], [], 0
     for part in parts:
         words = typed(str, part.get("text"))
-        notes = [note for note in objects(part.get("annotations")) if note.get("type") == "url_citation"]
-        placed = [span for note in notes if (span := _span(note, words))][:MAX_SPANS]
-        lost += sum(is_web_address(typed(str, note.get("url"))) for note in notes[:MAX_SPANS]) - len(placed)
-        cited += [typed(str, note.get("url")) for note in notes]
+        notes = citation_notes(part)
+        units = len(words.encode("utf-16-le", "replace")) // 2
+        placed = [span for note in notes[:MAX_SPANS] if (span := _span(note, words, units))]
+        lost += len(notes[:MAX_SPANS]) - len(placed)
+        cited += [url for note in notes if (url := typed(str, note.get("url")))]
         bare, placed = strip_markers(words, in_code_points(words, placed))
         offset = len(text) + len(_BETWEEN_PARTS) if text else 0
         text = text + _BETWEEN_PARTS + bare if text else bare
@@ -284,16 +321,25 @@ def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str], int]:
     return text, spans, cited, lost
 
 
-def _span(note: Json, words: str) -> Span | None:
-    """The place that the annotation gives; without usable numbers, the place of its URL in the text."""
+def _cites(reply: Json) -> bool:
+    """Whether any part of a reply has a citation."""
+    parts = [part for item in objects(reply.get("output")) for part in objects(item.get("content"))]
+    return any(citation_notes(part) for part in parts)
+
+
+def _span(note: Json, words: str, units: int) -> Span | None:
+    """The place that the annotation gives; if that is not in the text, the place of its URL there.
+
+    Args:
+        units: the length of `words` in UTF-16, in which some servers count.
+    """
     start, end = count(note.get("start_index"), -1), count(note.get("end_index"), -1)
-    url = typed(str, note.get("url"))
-    if not is_web_address(url):
-        return None
-    if not 0 <= start <= end:
-        start = words.find(url)
+    url, title = typed(str, note.get("url")), typed(str, note.get("title"))
+    if not 0 <= start <= end <= units:
+        start = words.find(url) if is_web_address(url) else -1
         end = start + len(url)
-    return Span(url, typed(str, note.get("title")), start, end) if start >= 0 else None
+    # xAI gives the number of its mark as the title.
+    return Span(url, "" if title.isdecimal() else title, start, end) if start >= 0 else None
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from websearch_gateway.answers.common import (
     CUT_OFF,
+    FILTERED,
     MARK_RULE,
     Billed,
     EngineApi,
@@ -17,7 +18,9 @@ from websearch_gateway.answers.common import (
     Model,
     applying,
     are_counts,
+    citation_notes,
     declined,
+    filtered,
     instructions,
     not_searched,
     not_written,
@@ -80,18 +83,21 @@ class Perplexity(EngineApi):
             raise SearchProviderError(f"Perplexity failed ({shown_code(error.get('code') or error.get('type'))}).")
         items = objects(reply.get("output"))
         parts = [part for item in items if item.get("type") == "message" for part in objects(item.get("content"))]
+        reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
+        is_filtered = reason == "content_filter"
         if any(part.get("type") == "refusal" for part in parts):
             raise declined()
         text, spans, unknown = _written(
             [part for part in parts if part.get("type") == "output_text"], dict(_found(items))
         )
         if not text.strip():
-            raise not_written(self.vendor, None)
+            raise filtered(self.vendor) if is_filtered else not_written(self.vendor, reason or None)
         searches = [item for item in items if item.get("type") == "search_results"]
         if not searches:
             raise not_searched(self.vendor)
         warnings = {
-            CUT_OFF: reply.get("status") == "incomplete",
+            FILTERED: is_filtered,
+            CUT_OFF: reply.get("status") == "incomplete" and not is_filtered,
             f"Citations left out because they name no source: {unknown}.": unknown,
         }
         return Answer(
@@ -135,7 +141,7 @@ def _written(parts: Sequence[Json], found: Mapping[int, Source]) -> tuple[str, t
     marked = resolve_marks(text, {number: source for number, source in found.items() if is_web_address(source.url)})
     if marked.spans or len(parts) != 1:
         return marked.text, marked.spans, marked.unknown
-    notes = [note for note in objects(parts[0].get("annotations")) if note.get("url")]
+    notes = [note for note in citation_notes(parts[0]) if note.get("url")]
     spans = [
         Span(typed(str, note.get("url")), typed(str, note.get("title")), start, count(note.get("end_index")))
         for note in notes

@@ -37,6 +37,8 @@ from websearch_gateway.base import (
     Workers,
     admitted,
     domains,
+    fake_networks,
+    nat64_prefixes,
     prepare,
     user_agent,
 )
@@ -146,7 +148,6 @@ def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
     clean = partial(cleaned_hits, address_policy(settings))
     budget = (partial(ledger.pay, bare.name, bare.most_usd),) if bare.price_usd else ()
     paced = replace(bare, layers=(*bare.layers, limiter, Stopwatch(record)), on_headers=limiter.learn)
-    # The breaker learns what the cleaning refuses.
     return Layered(paced, _guarded(bare.name, _breaker(settings, record, LEAST_SHARE_SECONDS), clean, *budget))
 
 
@@ -244,7 +245,13 @@ def address_policy(settings: Settings) -> AddressPolicy:
         SearchNotConfiguredError: a setting is unusable.
     """
     lists = OperatorDomains.of(settings)
-    return AddressPolicy(settings.fetch_allow_private_hosts, allowed=lists.allowed, blocked=lists.blocked)
+    return AddressPolicy(
+        settings.fetch_allow_private_hosts,
+        allowed=lists.allowed,
+        blocked=lists.blocked,
+        fake=fake_networks(settings.fake_ip_networks),
+        nat64=nat64_prefixes(settings.nat64_prefixes),
+    )
 
 
 def checked_domains(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:

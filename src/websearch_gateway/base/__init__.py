@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         seconds_until_reset,
         user_agent,
     )
+    from websearch_gateway.base.net.public_addresses import fake_networks, nat64_prefixes
     from websearch_gateway.base.net.requests import (
         PASSING_STATUSES,
         TRACER,
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
         normalise,
         repeats_a_repetition,
     )
+    from websearch_gateway.base.same_page import is_advertisement, page_key, target_of
     from websearch_gateway.base.sanitise import (
         clean_markdown,
         code_pieces,

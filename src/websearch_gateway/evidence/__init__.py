@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         by_page,
         in_code_points,
         linked,
+        links,
         moved,
         numbered,
         repair,

@@ -21,11 +21,11 @@ from typing import Protocol
 
 from websearch_gateway.base import (
     LINK,
-    canonical,
     code_pieces,
     find_urls,
     host,
     item_marker_end,
+    page_key,
     split_sentences,
     strip_trackers,
     tracker_pieces,
@@ -65,7 +65,8 @@ def repair(text: str, spans: Sequence[Span]) -> list[Span]:
     """The valid spans, in order: `text[start:end]` is a link to the URL, names it, or is the claim that it supports.
 
     Accepts any offsets. A misplaced span moves to the nearest link to its URL. One that cuts the words of a claim grows
-    to whole words, and an empty one to the sentence before it. Other invalid spans are dropped.
+    to whole words, and an empty one to the sentence before it. Other invalid spans are dropped, also those that reach
+    beyond the text.
     """
     layout = _Layout(text, spans)
     found = ((span, layout.place(span)) for span in spans)
@@ -96,7 +97,7 @@ def by_page(spans: Iterable[Span]) -> list[list[Span]]:
     """The spans of each page in text order; pages in the order of their first spans. A page's spans get one title."""
     pages: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda span: (span.start, span.end)):
-        pages.setdefault(canonical(span.url), []).append(span)
+        pages.setdefault(page_key(span.url), []).append(span)
     titles = {page: next((span.title for span in some if span.title), "") for page, some in pages.items()}
     return [[replace(span, title=titles[page]) for span in some] for page, some in pages.items()]
 
@@ -141,7 +142,7 @@ class _Layout:
         found = links(text)
         self.links = {page: _PageLinks(links) for page, links in found.items()}
         self._ordered = sorted((link.bare[0], page) for page, some in found.items() for link in some)
-        self.is_linked = any(canonical(span.url) in self.links for span in spans)
+        self.is_linked = any(page_key(span.url) in self.links for span in spans)
 
     @cached_property
     def sentences(self) -> list[Range]:
@@ -162,9 +163,13 @@ class _Layout:
     def place(self, span: Span) -> Range | None:
         """The range that the span should have; None if it must be dropped."""
         start, end = self._trimmed(span)
+        if not 0 <= span.start <= span.end <= len(self.text):
+            # A place outside of the text names none in it, but a link to its page does.
+            page = self.links.get(page_key(span.url))
+            return page.nearest(start, end).whole if page else None
         if REFERENCE.fullmatch(self.text, start, end):
             return start, end
-        if links := self.links.get(canonical(span.url)):
+        if links := self.links.get(page_key(span.url)):
             if (start, end) in links.citable or self._is_claim(start, end, links):
                 return start, end
             return links.nearest(start, end).whole
@@ -226,7 +231,7 @@ def links(text: str) -> dict[str, list[Link]]:
     taken: list[Range] = []
     for match in LINK.finditer(text):
         parts = (match.span(1), match.span(2))
-        links[canonical(match[2])].append(Link(match.span(), _with_brackets(text, *match.span()), parts))
+        links[page_key(match[2])].append(Link(match.span(), _with_brackets(text, *match.span()), parts))
         taken.append(match.span())
     inside = iter([*taken, (len(text), len(text))])
     current = next(inside)
@@ -234,7 +239,7 @@ def links(text: str) -> dict[str, list[Link]]:
         while current[1] <= start and current[0] < len(text):
             current = next(inside)
         if not current[0] <= start < current[1]:
-            links[canonical(text[start:end])].append(Link((start, end), _with_brackets(text, start, end)))
+            links[page_key(text[start:end])].append(Link((start, end), _with_brackets(text, start, end)))
     return links
 
 
@@ -332,10 +337,11 @@ def moved(spans: Iterable[Span], move: Move) -> list[Span]:
 def from_utf16(text: str) -> Move:
     """A function that converts an offset in UTF-16 units, as JavaScript counts, to a Python offset.
 
-    An offset in the middle of a character moves to its start, and one beyond the end to the end.
+    An offset in the middle of a character moves to its start; one beyond the end stays as far beyond it.
     """
     ends = list(accumulate(2 if ord(character) > 0xFFFF else 1 for character in text))
-    return lambda units: bisect_right(ends, units)
+    length = ends[-1] if ends else 0
+    return lambda units: bisect_right(ends, units) + max(0, units - length)
 
 
 MAX_CHARS = 300
@@ -508,7 +514,7 @@ class _Signs:
         """The mark or link that the engine wrote; None if the place is a bare claim."""
         if REFERENCE.fullmatch(self._text, place.start, place.end) and self._text[place.end : place.end + 1] != "(":
             return _Sign(place.start, place.end)
-        some = self._links.get(canonical(place.url), [])
+        some = self._links.get(page_key(place.url), [])
         first = bisect_left(some, place.start + 1, key=lambda link: link.whole[1])
         if first == len(some) or some[first].whole[0] > place.end + NEAR_LINK:
             return None

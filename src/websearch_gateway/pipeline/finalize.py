@@ -18,22 +18,23 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.base import (
     admitted,
-    canonical,
     clean_markdown,
     find_urls,
     host,
     in_own_thread,
     invisible_pieces,
+    is_advertisement,
     is_unrelated,
     is_web_address,
     nothing_found,
     page_in,
+    page_key,
     quote_url,
     shown_url,
     strip_trackers,
+    target_of,
     unshown_pieces,
 )
-from websearch_gateway.errors import UNRELATED, SearchProviderError
 from websearch_gateway.evidence import (
     Cited,
     by_page,
@@ -88,7 +89,7 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime, cost
     pages = by_page(verified)
     known = _pages_by_url(answer, spans)
     shown, cited = _citations(text, pages, known, query)
-    taken = {canonical(citation.url) for citation in cited}
+    taken = {page_key(citation.url) for citation in cited}
     others = islice((page for url, page in known.items() if url not in taken), MAX_SOURCES)
     sources = tuple(
         SourceInfo(url=one.url, title=one.title or host(one.url), published_at=one.published) for one in others
@@ -175,8 +176,8 @@ def _pages_by_url(answer: Answer, spans: Sequence[Span]) -> dict[str, Source]:
     ]
     pages: dict[str, Source] = {}
     for page in (*named, *found):
-        known = pages.setdefault(canonical(page.url), page)
-        pages[canonical(page.url)] = replace(
+        known = pages.setdefault(page_key(page.url), page)
+        pages[page_key(page.url)] = replace(
             known, title=known.title or page.title, published=known.published or page.published
         )
     return pages
@@ -204,7 +205,7 @@ def _citations(
         )
         by_rank[place.number].append(cited)
     citations = tuple(
-        _citation(page[0], snippet, known[canonical(page[0].url)], rank, by_rank[rank], query.include_answers)
+        _citation(page[0], snippet, known[page_key(page[0].url)], rank, by_rank[rank], query.include_answers)
         for rank, (page, snippet) in enumerate(zip(listed, cited_texts, strict=True), start=1)
     )
     return text if query.include_answers else "", citations
@@ -264,17 +265,17 @@ def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     cited = [
         replace(
             span,
-            url=shown_url(span.url),
+            url=url,
             title=clean_line(span.title, LONGEST_TITLE, span.url)[0],
             quote=clean_line(span.quote, LONGEST_QUOTE, span.url)[0] if span.quote else None,
         )
         for span in spans
-        if link_to_show(span.url, addresses)
+        if (url := link_to_show(span.url, addresses))
     ]
     sources = [
-        replace(one, url=shown_url(one.url), title=clean_line(one.title, LONGEST_TITLE, one.url)[0])
-        for one in answer.sources
-        if link_to_show(one.url, addresses)
+        replace(source, url=url, title=clean_line(source.title, LONGEST_TITLE, source.url)[0])
+        for source in answer.sources
+        if (url := link_to_show(source.url, addresses))
     ]
     if dropped := len(spans) - len(cited) + len(answer.sources) - len(sources):
         warnings = (*warnings, dropped_links_warning(dropped))
@@ -336,11 +337,10 @@ async def cleaned_hits(
     """The layer that cleans titles, snippets and links of hits as pages are cleaned.
 
     Drops hits whose link is too long or not public, with a warning, and hits that the query's lists of domains exclude,
-    without one. A warning also reports text that reads like orders to a model. Hits that have nothing to do with the
-    query are a failure: some engines send such pages to callers that they take for bots.
+    without one. A warning also reports text that reads like orders to a model. Says whether the hits share no word with
+    the query.
 
     Raises:
-        SearchProviderError: the hits have nothing to do with the query.
         SearchError: as `ask` raises.
     """
     found, query = await ask(), call.query
@@ -350,17 +350,15 @@ async def cleaned_hits(
         applied = replace(found.applied, domains=found.applied.domains or "local")
         found = replace(found, hits=kept, applied=applied)
     hits, warnings = await in_own_thread(clean_hits, found.hits, addresses)
-    if await in_own_thread(is_unrelated, query.text, hits, query.language):
-        raise SearchProviderError(
-            f"The results of {found.provider} have nothing to do with the query.", details={"reason": UNRELATED}
-        )
-    return replace(found, hits=hits, warnings=(*found.warnings, *warnings))
+    unrelated = await in_own_thread(is_unrelated, query.text, hits, query.language)
+    return replace(found, hits=hits, warnings=(*found.warnings, *warnings), is_unrelated=unrelated)
 
 
 def clean_hits(hits: Sequence[Hit], addresses: AddressPolicy) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-    """The cleaned hits that may be shown, and warnings."""
+    """The cleaned hits that may be shown, without advertisements, and warnings."""
     kept: list[Hit] = []
     suspicious: Counter[str] = Counter()
+    hits = [hit for hit in hits if not is_advertisement(hit.url)]
     for hit in hits:
         if not (url := link_to_show(hit.url, addresses)):
             continue
@@ -418,10 +416,10 @@ def _clean_object(value: Mapping[str, Any], addresses: AddressPolicy) -> dict[st
 
 
 def link_to_show(url: str, addresses: AddressPolicy) -> str:
-    """The link as a result shows it; empty if it is not allowed."""
+    """The link as a result shows it, past the redirect of a search engine; empty if it is not allowed."""
     if len(url) > LONGEST_URL:
         return ""
-    shown = shown_url(url)
+    shown = shown_url(target_of(url))
     return shown if addresses.is_public_link(shown) else ""
 
 

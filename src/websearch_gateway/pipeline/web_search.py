@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 from websearch_gateway.base import (
     UNSEEN_LEFT_OUT,
     AddressPolicy,
-    canonical,
     clean_markdown,
     host,
     in_own_thread,
     iso_date,
     nothing_found,
+    page_key,
     plain,
     query_terms,
     reads_like_orders,
@@ -314,7 +314,7 @@ def _by_page(hits: Iterable[Hit], outcomes: Mapping[str, Outcome]) -> dict[str, 
     pages: dict[str, Hit] = {}
     for hit in hits:
         outcome = outcomes.get(hit.url)
-        pages.setdefault(canonical(outcome.final_url if isinstance(outcome, Page) else hit.url), hit)
+        pages.setdefault(page_key(outcome.final_url if isinstance(outcome, Page) else hit.url), hit)
     return pages
 
 

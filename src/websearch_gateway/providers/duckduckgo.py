@@ -6,12 +6,13 @@ and of the form on the page itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.parse import urljoin
 
-from websearch_gateway.base import bucket, make_hit, with_sites
+from websearch_gateway.base import bucket, make_hit, target_of, with_sites
 from websearch_gateway.errors import BLOCKED, SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.providers.table import SharedProvider
@@ -25,6 +26,9 @@ _LOCALES = (
     "nl-nl no-no nz-en pe-es ph-en pk-en pl-pl pt-pt ro-ro ru-ru se-sv sg-en sk-sk sl-sl th-th tr-tr tw-tzh ua-uk "
     "uk-en us-en us-es ve-es vn-vi za-en"
 )
+_OWN = re.compile(r"https?://(?:[a-z]+\.)?duckduckgo\.com/(?:l/|y\.js)", re.IGNORECASE)
+"""Advertisements, and redirects to no web page."""
+
 _ANYWHERE = "wt-wt"
 _OWN_CODES = {"GB": "uk", "SI": "sl"}
 
@@ -85,7 +89,10 @@ class DuckDuckGo(SharedProvider):
         if not links:
             return None
         snippet = snippets[0].text_content() if snippets else ""
-        return make_hit(self.name, _target(links[0].get("href")), links[0].text_content(), snippet)
+        url = target_of(_address(links[0].get("href")))
+        if _OWN.match(url):
+            return None
+        return make_hit(self.name, url, links[0].text_content(), snippet)
 
 
 def _blocked() -> SearchProviderError:
@@ -108,15 +115,11 @@ def _page(body: bytes) -> Any:
     return page
 
 
-def _target(href: str) -> str | None:
-    """The target of a link, with `/l/` redirects unwrapped; None for an advertisement."""
+def _address(href: str) -> str:
     try:
-        parts = urlsplit(urljoin("https://duckduckgo.com/", href))
+        return urljoin("https://duckduckgo.com/", href)
     except ValueError:
-        return None
-    if not f".{parts.hostname}".endswith(".duckduckgo.com") or parts.path not in ("/y.js", "/l/"):
-        return parts.geturl()
-    return parse_qs(parts.query).get("uddg", [None])[0] if parts.path == "/l/" else None
+        return ""
 
 
 def _locale(query: SearchQuery) -> str:

@@ -15,6 +15,7 @@ from websearch_gateway.faces import lazy
 
 if TYPE_CHECKING:
     from websearch_gateway.sandbox.server import (
+        AZURE_DEPLOYMENT,
         GOOGLE_ENGINE,
         LLM_MODEL,
         OPENAI_KEY,

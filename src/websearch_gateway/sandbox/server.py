@@ -204,6 +204,9 @@ OPENAI_KEY = "sandbox-openai-key"
 GOOGLE_ENGINE = "sandbox-engine"
 LLM_MODEL = "sandbox-model"
 
+AZURE_DEPLOYMENT = "sandbox-deployment"
+"""The name of the only deployment of the stand-in for Azure."""
+
 
 def key_of(vendor: str) -> str:
     """The key that the stand-in for a vendor accepts."""

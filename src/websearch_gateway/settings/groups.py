@@ -208,6 +208,13 @@ class Pages(SettingsGroup):
         64, ge=1, le=512, description="The most pages that this process reads, and raw searches that it runs, at once."
     )
     fetch_allow_private_hosts: Names = Field((), description="Private `host:port` pairs that page reading may reach.")
+    fake_ip_networks: Names = Field(
+        (),
+        description="Networks, such as `198.18.0.0/15`, from which a local proxy gives out addresses for names.",
+    )
+    nat64_prefixes: Names = Field(
+        (), description="Prefixes of this network's NAT64, beside `64:ff9b::/96` and `64:ff9b:1::/48`."
+    )
     allowed_domains: Names = Field(
         (), description="Search and read only these domains and their subdomains. Default: all."
     )

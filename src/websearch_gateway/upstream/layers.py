@@ -24,6 +24,8 @@ from opentelemetry.trace import SpanKind
 from websearch_gateway.base import Retry, child_span, note_host
 from websearch_gateway.errors import (
     BLOCKED,
+    QUOTA,
+    QUOTA_PAUSE_SECONDS,
     RATE_LIMITED,
     ErrorCode,
     NotAsked,
@@ -327,8 +329,9 @@ class CircuitBreaker:
 
     Every `Unavailable` is a failure, but a timeout only if the upstream had `fair_seconds`, or exceeded its own limit
     before the caller's deadline. A `Refused` shows that the upstream works. Cancelled calls and calls that were not
-    made (`NotAsked`) do not count. A single reply that blocks this address as a bot (`errors.BLOCKED`) opens the
-    circuit, and the open time doubles with each such reply until the upstream serves again.
+    made (`NotAsked`) do not count. A single reply that says that the quota is spent (`errors.QUOTA`), or that blocks
+    this address as a bot (`errors.BLOCKED`), opens the circuit. With each further bot page the open time doubles until
+    the upstream serves again.
 
     Args:
         health: the record that this breaker writes, and whose clock it uses.
@@ -421,9 +424,12 @@ class CircuitBreaker:
             return
         self._consecutive_failures += 1
         is_blocked = error.details.get("reason") == BLOCKED
+        is_spent = error.details.get("reason") == QUOTA
         most = self.timeouts if isinstance(error, SearchTimeoutError) else self.failures
-        if is_blocked or self._consecutive_failures >= most or self.health.open_until is not None:
+        if is_blocked or is_spent or self._consecutive_failures >= most or self.health.open_until is not None:
             asked_for = (error.retry_after or 0.0) * (2**self._blocks if is_blocked else 1)
+            if is_spent:
+                asked_for = max(asked_for, QUOTA_PAUSE_SECONDS)
             seconds = max(self.open_seconds, min(asked_for, LONGEST_OPEN_SECONDS))
             self.health.open_until = self.health.clock() + seconds
             self._consecutive_failures = 0

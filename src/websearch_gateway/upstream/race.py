@@ -33,6 +33,10 @@ T = TypeVar("T")
 LEAST_SHARE_SECONDS = 1.5
 """A search with less time than this is likely to be cut off just before its answer (seconds)."""
 
+MOST_UNRELATED = 2
+"""So many searchers are asked whose results share no word with the query. When two agree, the query is the reason, and
+each further one would cost a search."""
+
 
 @dataclass(frozen=True, slots=True)
 class FallbackSearcher:
@@ -40,6 +44,9 @@ class FallbackSearcher:
 
     A `Refused` is never masked, but for a rejected key of a searcher that was not asked first: it is skipped with a
     warning.
+
+    Results that share no word with the query may be for a corrected spelling or another language, or a page for bots.
+    So one more searcher is asked; if its results are no better, the first ones are served with a warning.
 
     `order` sorts the searchers for a call, by default as given. With `hedging` the next one also starts beside a slow
     one; the first good answer wins and the others are cancelled. `advice` tells the operator what to do if all fail.
@@ -72,22 +79,27 @@ class FallbackSearcher:
             self.hedging.earn()
         async with FirstSuccess[SearchResults](found=lambda results: bool(results.hits)) as race:
             winner = await self._run(race, call)
+            set_aside = _set_aside(race)
+            if set_aside and not (winner and _has_hits(winner)):
+                return _unrelated_answer(race, set_aside[0])
             if winner is None:
                 raise race.exhausted(self.advice())
             return _answer(race, winner)
 
     async def _run(self, race: FirstSuccess[SearchResults], call: Call) -> Trial[SearchResults] | None:
         queue = deque(self.order(self.searchers))
-        while queue:
+        while queue and len(_set_aside(race)) < MOST_UNRELATED:
             is_hedge = bool(race.running)
             if is_hedge and not (self.hedging and self.hedging.take()):
                 if winner := await race.outcome():
                     return winner
                 continue
-            share = max(LEAST_SHARE_SECONDS, call.remaining() / len(queue))
-            asked = replace(call.within(share) if len(queue) > 1 else call, behind=call.behind or race.has_asked)
+            # The last searcher may take all the time, but not if results wait that must still be served.
+            shares = max(len(queue), 2 if _set_aside(race) else 1)
+            share = max(LEAST_SHARE_SECONDS, call.remaining() / shares)
+            asked = replace(call.within(share) if shares > 1 else call, behind=call.behind or race.has_asked)
             searcher = queue.popleft()
-            trial = race.start(searcher.name, searcher.ask(asked), behind=asked.behind)
+            trial = race.start(searcher.name, _related(searcher, asked), behind=asked.behind)
             slow_after = self.hedging.slow_after(searcher.name) if self.hedging and queue else None
             if winner := await race.outcome(trial, slow_after):
                 return winner
@@ -96,16 +108,58 @@ class FallbackSearcher:
         return await race.outcome()
 
 
+class _SetAside(Unavailable, code="PROVIDER"):
+    """A searcher gave `results` that share no word with the query: they are served if no other searcher has better."""
+
+    def __init__(self, results: SearchResults) -> None:
+        super().__init__(
+            f"The results of {results.provider} share no word with the query.", details={"reason": UNRELATED}
+        )
+        self.results = results
+
+
+async def _related(searcher: Searcher, call: Call) -> SearchResults:
+    results = await searcher.ask(call)
+    if results.is_unrelated:
+        raise _SetAside(results)
+    return results
+
+
+def _has_hits(trial: Trial[SearchResults]) -> bool:
+    """Whether it ended with results, rather than with none or with a refusal."""
+    return trial.answered and bool(trial.task.result().hits)
+
+
+def _set_aside(race: FirstSuccess[SearchResults]) -> list[SearchResults]:
+    """The unrelated results so far, in the order in which their searchers were asked."""
+    return [trial.failure.results for trial in race.trials if isinstance(trial.failure, _SetAside)]
+
+
 def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> SearchResults:
     results = winner.task.result()
-    failed = [f"{a.name} failed: {a.code}: {a.reason}" for a in race.attempts if a.code not in UNUSABLE]
+    unrelated = [attempt for attempt in race.attempts if attempt.cause == UNRELATED]
+    replaced = [f"{attempt.reason} Those of {results.provider} are shown instead." for attempt in unrelated]
     slow = [f"{trial.name} was slow; {winner.name} answered before it." for trial in race.running]
-    unrelated = (Fallback(a.name, a.cause) for a in race.attempts if a.cause == UNRELATED)
     return replace(
         results,
-        warnings=(*loud(race.attempts), *failed, *slow, *results.warnings),
-        fallback=next(unrelated, results.fallback),
+        warnings=(*loud(race.attempts), *_failures(race), *replaced, *slow, *results.warnings),
+        fallback=Fallback(unrelated[0].name, UNRELATED) if unrelated else results.fallback,
     )
+
+
+def _unrelated_answer(race: FirstSuccess[SearchResults], results: SearchResults) -> SearchResults:
+    """The results that were set aside, since no other searcher had better ones."""
+    told = (
+        f"No result of {results.provider} shares a word with the query: check the spelling, or whether they answer it."
+    )
+    warnings = results.warnings if told in results.warnings else (told, *results.warnings)
+    return replace(results, warnings=(*loud(race.attempts), *_failures(race), *warnings))
+
+
+def _failures(race: FirstSuccess[SearchResults]) -> list[str]:
+    """A warning for each searcher that failed, other than by its settings."""
+    failed = [attempt for attempt in race.attempts if attempt.code not in UNUSABLE and attempt.cause != UNRELATED]
+    return [f"{attempt.name} failed: {attempt.code}: {attempt.reason}" for attempt in failed]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,47 +25,12 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 import httpcore2
 
 from websearch_gateway.base.net.bodies import in_own_thread
+from websearch_gateway.base.net.public_addresses import FAKE_IPV4, Network, is_public, leads_to_public
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchNotConfiguredError, shown
 from websearch_gateway.models import LONGEST_URL
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# The ranges that the IANA IPv4 special-purpose registry calls not globally reachable, multicast, and a cloud service.
-# https://www.iana.org/assignments/iana-ipv4-special-registry
-_FORBIDDEN_V4 = tuple(
-    ipaddress.IPv4Network(network)
-    for network in (
-        "0.0.0.0/8",  # this network
-        "10.0.0.0/8",  # private
-        "100.64.0.0/10",  # carrier-grade NAT; Alibaba's metadata service
-        "127.0.0.0/8",  # loopback
-        "168.63.129.16/32",  # Azure's platform service: public by the registry, but local to every Azure machine
-        "169.254.0.0/16",  # link-local; most clouds' metadata service
-        "172.16.0.0/12",  # private
-        "192.0.0.0/24",  # protocol assignments; Oracle's metadata service
-        "192.0.2.0/24",  # documentation
-        "192.88.99.0/24",  # 6to4 relays
-        "192.168.0.0/16",  # private
-        "198.18.0.0/15",  # benchmarking
-        "198.51.100.0/24",  # documentation
-        "203.0.113.0/24",  # documentation
-        "224.0.0.0/4",  # multicast
-        "240.0.0.0/4",  # reserved; broadcast
-    )
-)
-# Global unicast is only 2000::/3 (https://www.iana.org/assignments/ipv6-address-space). Addresses outside it
-# embed IPv4 (mapped, compatible, NAT64), are local or unassigned. These ranges inside it are not public:
-# https://www.iana.org/assignments/iana-ipv6-special-registry
-_GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
-_FORBIDDEN_V6 = tuple(
-    ipaddress.IPv6Network(network)
-    for network in (
-        "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarking
-        "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4, which carries an IPv4 address
-        "3fff::/20",  # documentation
-    )
-)
 _LOCAL_SUFFIXES = (
     "localhost",
     "localdomain",
@@ -125,9 +90,16 @@ class AddressPolicy:
     """
 
     def __init__(
-        self, allow_private: Iterable[str] = (), *, allowed: Sequence[str] = (), blocked: Sequence[str] = ()
+        self,
+        allow_private: Iterable[str] = (),
+        *,
+        allowed: Sequence[str] = (),
+        blocked: Sequence[str] = (),
+        fake: Sequence[Network] = (),
+        nat64: Sequence[ipaddress.IPv6Network] = (),
     ) -> None:
         self._allowed = frozenset(_pair(text) for text in allow_private)
+        self._fake, self._nat64 = fake, nat64
         self._allowed_domains, self._blocked_domains = allowed, blocked
 
     def check_url(self, url: str) -> Target:
@@ -189,10 +161,16 @@ class AddressPolicy:
         """Check an address that `host` resolved to. The error does not name it: it could reveal an internal network.
 
         Raises:
-            ForbiddenUrlError: the address is not public, and `host:port` is not among the allowed pairs.
+            ForbiddenUrlError: the address does not lead to a public one, and `host:port` is no allowed pair.
         """
-        if (host, port) not in self._allowed and not _is_public(ipaddress.ip_address(address)):
-            raise _forbidden(f"{host} resolves to an address that is not public")
+        found = ipaddress.ip_address(address)
+        if (host, port) in self._allowed or leads_to_public(found, self._nat64):
+            return
+        if any(found in network for network in self._fake):
+            return
+        # No internal network has these addresses, so the hint reveals nothing.
+        hint = ". If a local proxy gives out such addresses, set FAKE_IP_NETWORKS" if found in FAKE_IPV4 else ""
+        raise _forbidden(f"{host} resolves to an address that is not public{hint}")
 
 
 def _within(host: str, domains: Iterable[str]) -> bool:
@@ -266,16 +244,10 @@ def _literal(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 def _fault_of(host: str) -> str | None:
     """Why a normalised host is not public, without resolving it; None if it is public."""
     if (address := _literal(host)) is not None:
-        return None if _is_public(address) else f"{address} is not a public address"
+        return None if is_public(address) else f"{address} is not a public address"
     if "." not in host or _within(host, _LOCAL_SUFFIXES):
         return f"{host} is a local name"
     return None
-
-
-def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    if isinstance(address, ipaddress.IPv4Address):
-        return not any(address in network for network in _FORBIDDEN_V4)
-    return address in _GLOBAL_V6 and not any(address in network for network in _FORBIDDEN_V6)
 
 
 def _forbidden(rule: str) -> ForbiddenUrlError:

@@ -33,6 +33,7 @@ from websearch_gateway.base.net.bodies import (
 from websearch_gateway.base.net.fetch import USER_AGENT, mapped_errors
 from websearch_gateway.base.net.requests import PASSING_STATUSES, note_host, note_status, parse_retry_after
 from websearch_gateway.errors import (
+    QUOTA,
     RATE_LIMITED,
     SearchAuthError,
     SearchError,
@@ -191,7 +192,7 @@ async def send(
 
 
 MAX_PAGES = 10
-_REASONS = {402: "quota", 429: RATE_LIMITED}
+_REASONS = {402: QUOTA, 429: RATE_LIMITED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import math
 import re
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -43,6 +43,7 @@ from websearch_gateway.base.net.bodies import (
     charset_of,
     decoded_body,
 )
+from websearch_gateway.base.net.redirects import CallCookies, refresh_of
 from websearch_gateway.base.net.requests import parse_retry_after
 from websearch_gateway.errors import (
     SearchFetchError,
@@ -118,8 +119,6 @@ PRODUCT = "websearch-gateway"
 USER_AGENT = f"{PRODUCT}/{__version__} (reads pages that a user asked for)"
 ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
 MAX_REDIRECTS = 8
-MOST_COOKIES, LONGEST_COOKIE = 20, 4_096
-"""The most cookies of a redirect that are sent back, and the most characters of one (RFC 6265, section 6.1)."""
 MAX_PIECES = 20_000
 LEAST_PIECE_BYTES = 2_000
 """The least bytes of a piece of a large file, on average."""
@@ -129,6 +128,8 @@ KEPT_CONNECTIONS = 12
 _REDIRECTS = (301, 302, 303, 307, 308)
 # Matches only valid media types: error messages show the type, and the server could send any text.
 _TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
+
+_HTML = ("text/html", "application/xhtml+xml")
 
 Read = Callable[[httpcore2.Response, Mapping[str, str], int], Awaitable[bytes]]
 
@@ -208,18 +209,19 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Redirect:
-    """Where a reply leads, and the cookies that it sets, by name."""
+class _Reply:
+    """A page, where a reply sends its reader, or both: a page with a refresh."""
 
-    target: Target
-    cookies: Mapping[str, str] = field(repr=False)
+    page: Fetched | None = None
+    target: Target | None = None
+    set_cookies: Sequence[tuple[bytes, bytes]] = field(default=(), repr=False)
 
 
 class Fetcher:
     """Fetches pages. One instance serves the whole process, from one event loop; close it with `aclose`.
 
     It uses connection pools directly, without an HTTP client, so no option can add credentials from the environment or
-    automatic redirects. The cookies of a redirect are sent with what follows on the same origin, and then forgotten.
+    automatic redirects. Cookies live as long as one fetch.
 
     Args:
         policy: checks every URL, redirect and address.
@@ -267,12 +269,13 @@ class Fetcher:
         follows: Callable[[str], bool] | None = None,
         sending: Sending | None = None,
     ) -> Fetched:
-        """GET `url` and follow redirects; or POST `json` to it and treat a redirect as an error.
+        """GET `url` and follow redirects, also those by `Refresh` and by cookie walls; or POST `json` to it and treat a
+        redirect as an error.
 
         Args:
             deadline: also checks redirects.
             follows: whether to follow a redirect to a URL; any other is an error, with `details["location"]`. By
-                default all are followed.
+                default all are followed. A `<meta>` with a refresh is then left to the caller.
             headers: further request headers, such as those of a conditional request. Never sent to another origin.
             max_bytes: the limit of the body, both compressed and decompressed.
             sending: called before and after each request is written.
@@ -295,31 +298,35 @@ class Fetcher:
         own, extra = {**self._own_headers, **asked.own}, asked.extra
         if asked.body is not None:
             extra = {**extra, "content-type": "application/json", "content-length": str(len(asked.body))}
-        first = target.host
-        cookies: dict[str, str] = {}
+        first, cookies, visited = target.host, CallCookies(), set[str]()
         try:
             async with asyncio.timeout(asked.deadline.remaining()):
-                for _ in range(MAX_REDIRECTS + 1):
-                    reply = await self._exchange(asked, target, _with_cookies({**own, **extra}, cookies))
-                    if isinstance(reply, Fetched):
-                        return reply
+                for hops in range(MAX_REDIRECTS + 1):
+                    visited.add(target.url)
+                    reply = await self._exchange(asked, target, cookies.added_to({**own, **extra}, target.url))
+                    has_new_cookie = cookies.keep(target.url, reply.set_cookies)
+                    following = reply.target
+                    if reply.page is not None:
+                        # A refresh that comes back is no redirect: a ticker reloads itself.
+                        comes_back = following is not None and following.url in visited and not has_new_cookie
+                        if following is None or comes_back or hops == MAX_REDIRECTS:
+                            return reply.page
                     if asked.body is not None:
                         message = f"{first} redirects a request that may not be sent to another address."
                         raise SearchFetchError(message)
-                    following = reply.target
+                    if following is None:
+                        raise SearchFetchError(f"{target.host} redirects to no address.")
                     if asked.follows is not None and not asked.follows(following.url):
                         raise SearchFetchError(f"{first} redirects elsewhere.", details={"location": following.url})
-                    if (following.scheme, following.netloc) == (target.scheme, target.netloc):
-                        cookies |= reply.cookies
-                    else:
-                        extra, cookies = {}, {}
+                    if (following.scheme, following.netloc) != (target.scheme, target.netloc):
+                        extra = {}
                     target = following
                 message = f"{target.host} redirects more than {MAX_REDIRECTS} times."
                 raise SearchFetchError(message, details={"reason": "redirects"})
         except TimeoutError:
             raise SearchTimeoutError(f"{first} did not deliver the {kind} in time.") from None
 
-    async def _exchange(self, asked: _Asked, target: Target, sent: Mapping[str, str]) -> Fetched | _Redirect:
+    async def _exchange(self, asked: _Asked, target: Target, sent: Mapping[str, str]) -> _Reply:
         method = "GET" if asked.body is None else "POST"
         with mapped_page_errors(target.host):
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
@@ -334,17 +341,24 @@ class Fetcher:
                     # A POST follows no redirect, so the caller's check need not know of it.
                     check = asked.deadline.check_redirect if asked.body is None else None
                     following = await self._redirected(target, headers["location"], check)
-                    return _Redirect(following, _cookies(response.headers))
+                    return _Reply(target=following, set_cookies=response.headers)
                 # Only the host: a path or query may contain a secret.
                 _log.debug("fetch %s: status %d", target.host, response.status)
                 _check_status(target.host, response.status, headers, sent)
                 content = await asked.read(response, headers, asked.max_bytes)
         declared = headers.get("content-type", "")
         kind = _TYPE.match(declared)
+        content_type = kind[1].lower() if kind else ""
         charset = charset_of(content, declared)
-        return Fetched(
-            asked.url, target.url, response.status, headers, content, kind[1].lower() if kind else "", charset
-        )
+        page = Fetched(asked.url, target.url, response.status, headers, content, content_type, charset)
+        is_html = content_type in _HTML and asked.follows is None
+        refresh = None
+        if asked.body is None and response.status != 304:
+            refresh = refresh_of(target.url, headers, content if is_html else b"")
+        if refresh is None:
+            return _Reply(page, set_cookies=response.headers)
+        moved = await self._redirected(target, refresh, asked.deadline.check_redirect)
+        return _Reply(page, moved, response.headers)
 
     async def _redirected(
         self, target: Target, location: str, check: Callable[[str], Awaitable[None]] | None
@@ -357,27 +371,6 @@ class Fetcher:
         if check is not None:
             await check(url)
         return checked
-
-
-def _cookies(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """The cookies that a reply sets (RFC 6265, section 5.2), without attributes: they live as long as the fetch."""
-    cookies: dict[str, str] = {}
-    for name, value in headers:
-        if name.lower() != b"set-cookie" or len(cookies) == MOST_COOKIES:
-            continue
-        pair = value.decode("latin-1").partition(";")[0]
-        cookie, is_pair, content = pair.partition("=")
-        if is_pair and len(pair) <= LONGEST_COOKIE and pair.isprintable() and pair.isascii():
-            cookies[cookie.strip()] = content.strip()
-    return cookies
-
-
-def _with_cookies(headers: Mapping[str, str], cookies: Mapping[str, str]) -> Mapping[str, str]:
-    if not cookies:
-        return headers
-    given = [value for name, value in headers.items() if name.lower() == "cookie"]
-    others = {name: value for name, value in headers.items() if name.lower() != "cookie"}
-    return {**others, "cookie": "; ".join((*given, *(f"{name}={value}" for name, value in cookies.items())))}
 
 
 async def _tell(sending: Sending, event: str, _: object) -> None:

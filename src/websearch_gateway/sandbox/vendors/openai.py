@@ -39,7 +39,7 @@ from websearch_gateway.sandbox.vendors.vendor import (
 
 _SEARCH_TOKENS = 8000
 _SOURCES = "web_search_call.action.sources"
-_NOT_JSON = "We could not parse the JSON body of your request."
+NOT_JSON = "We could not parse the JSON body of your request."
 _REFUSAL = "I'm sorry, but I can't help with that."
 _HEADERS = {
     "openai-version": "2020-10-01",
@@ -99,7 +99,8 @@ def _usage(body: dict[str, Any], draft: Draft, written: int, thought: int) -> di
     }
 
 
-def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | None) -> dict[str, Any]:
+def compose(request: Request, body: dict[str, Any], model: Model, fault: str | None) -> dict[str, Any]:
+    """The response object for a request that was checked, with a citation fault or none."""
     question = _question_of(body)
     is_form = ((body.get("text") or {}).get("format") or {}).get("type") == "json_schema"
     draft = _researched(request, question, body, fault or ("raw_markers" if is_form else None))
@@ -142,10 +143,10 @@ def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | 
 
 async def _responses(request: Request) -> JSONResponse:
     _authorise(request)
-    body = await json_object(request, _bad_request(_NOT_JSON))
-    model = _check_response_request(body)
+    body = await json_object(request, bad_request(NOT_JSON))
+    model = check_request(body)
     kind = fault_of(request)
-    payload = _compose(request, body, model, kind)
+    payload = compose(request, body, model, kind)
     if kind == "failed":
         error = {
             "code": request.state.fault.reason or "server_error",
@@ -162,10 +163,10 @@ async def _models(request: Request) -> JSONResponse:
 
 async def _embeddings(request: Request) -> JSONResponse:
     _authorise(request)
-    body = await json_object(request, _bad_request(_NOT_JSON))
+    body = await json_object(request, bad_request(NOT_JSON))
     model = _known_model(body)
     if not model.dimensions:
-        raise _bad_request("You are not allowed to generate embeddings from this model", code="model_not_supported")
+        raise bad_request("You are not allowed to generate embeddings from this model", code="model_not_supported")
     return _reply(_embed(body, model))
 
 
@@ -280,9 +281,9 @@ def _embed(body: dict[str, Any], model: Model) -> dict[str, Any]:
     texts, dimensions = _checked_inputs(body.get("input")), model.dimensions
     if (wanted := body.get("dimensions")) is not None:
         if not model.may_shorten:
-            raise _bad_request("This model does not support specifying dimensions.", "dimensions")
+            raise bad_request("This model does not support specifying dimensions.", "dimensions")
         if not (isinstance(wanted, int) and 1 <= wanted <= dimensions):
-            raise _bad_request(f"Invalid value for 'dimensions': must be 1 to {dimensions}.", "dimensions")
+            raise bad_request(f"Invalid value for 'dimensions': must be 1 to {dimensions}.", "dimensions")
         dimensions = wanted
     vectors = (vector(text, dimensions) for text in texts)
     # Little-endian float32, which is what every machine we run on has natively.
@@ -300,15 +301,15 @@ def _embed(body: dict[str, Any], model: Model) -> dict[str, Any]:
 def _checked_inputs(given: Any) -> list[str]:
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
-        raise _bad_request("'$.input' is invalid. Please check the API reference.", "input")
+        raise bad_request("'$.input' is invalid. Please check the API reference.", "input")
     if len(texts) > _MOST_INPUTS:
-        raise _bad_request(f"'$.input' is invalid: more than {_MOST_INPUTS} inputs.", "input")
+        raise bad_request(f"'$.input' is invalid: more than {_MOST_INPUTS} inputs.", "input")
     for position, text in enumerate(texts):
         if _tokens(text) > _MOST_TOKENS_EACH:
-            raise _bad_request(f"Invalid 'input[{position}]': maximum input length is {_MOST_TOKENS_EACH} tokens.")
+            raise bad_request(f"Invalid 'input[{position}]': maximum input length is {_MOST_TOKENS_EACH} tokens.")
     if (total := sum(map(_tokens, texts))) > _MOST_TOKENS:
         message = f"Requested {total} tokens, max {_MOST_TOKENS} tokens per request"
-        raise _bad_request(message, code="max_tokens_per_request", kind="max_tokens_per_request")
+        raise bad_request(message, code="max_tokens_per_request", kind="max_tokens_per_request")
     return texts
 
 
@@ -371,9 +372,7 @@ def _error(
     return VendorRefusal(status, {"error": {"message": message, "type": kind, "param": param, "code": code}})
 
 
-def _bad_request(
-    message: str, param: str | None = None, code: str | None = None, kind: str = _INVALID
-) -> VendorRefusal:
+def bad_request(message: str, param: str | None = None, code: str | None = None, kind: str = _INVALID) -> VendorRefusal:
     return _error(400, message, param=param, code=code, kind=kind)
 
 
@@ -389,7 +388,7 @@ def _bad_key(key: str) -> VendorRefusal:
 def _known_model(body: dict[str, Any]) -> Model:
     name = body.get("model")
     if not name:
-        raise _bad_request("Missing required parameter: 'model'.", "model", "missing_required_parameter")
+        raise bad_request("Missing required parameter: 'model'.", "model", "missing_required_parameter")
     if name not in MODELS:
         message = f"The model `{name}` does not exist or you do not have access to it."
         raise _error(404, message, code="model_not_found")
@@ -409,14 +408,15 @@ Fault = tuple[object, str, str | None, str | None]
 """Whether a request has it, the message, the parameter and the code."""
 
 
-def _check_response_request(body: dict[str, Any]) -> Model:
+def check_request(body: dict[str, Any]) -> Model:
+    """The model of a request that OpenAI accepts. Raises VendorRefusal for any other one."""
     for name in body:
         if name not in _FIELDS:
-            raise _bad_request(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
+            raise bad_request(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
     model = _known_model(body)
     for is_wrong, message, param, code in chain(_faults(body), _faults_of_search(model, body)):
         if is_wrong:
-            raise _bad_request(message, param, code)
+            raise bad_request(message, param, code)
     return model
 
 
