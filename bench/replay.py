@@ -19,8 +19,7 @@ from pathlib import Path
 
 from bench.semantic import PAIRS, load
 from websearch_gateway.cache.results import WEB_RESULTS, Lifetimes
-from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache
-from websearch_gateway.evidence.embedders.local import StaticEmbedder
+from websearch_gateway.cache.semantic import AskedQuestions, SemanticCache
 from websearch_gateway.models import LOCAL, SearchQuery
 from websearch_gateway.results import WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState
@@ -59,7 +58,7 @@ async def replay(asked: Log, ttl: float, long_ttl: float) -> Counter[str]:
         return now
 
     state = MemoryState(clock=clock)
-    index = QuestionIndex(StaticEmbedder(), state, longest_seconds=long_ttl, clock=clock)
+    index = AskedQuestions(state, longest_seconds=long_ttl, clock=clock)
     cache = SemanticCache(index, state, WEB_RESULTS, Lifetimes(ttl, long_ttl, 0), clock=clock)
     served: Counter[str] = Counter()
     for question in asked.questions:
@@ -69,7 +68,6 @@ async def replay(asked: Log, ttl: float, long_ttl: float) -> Counter[str]:
         if found is None:
             await cache.put(query, LOCAL, WebSearchResponse(results=(RESULT,), cost_usd=COST_USD))
         now += asked.seconds_between
-    await index.close()
     return served
 
 

@@ -132,9 +132,8 @@ class Filters(WireModel):
 
 
 class CacheMatch(WireModel):
-    """The similarity of the stored question (cosine, at most 1), and the age of its answer (seconds)."""
+    """The age of the answer to the other wording (seconds)."""
 
-    similarity: float = 0.0
     age_seconds: float = 0.0
 
 

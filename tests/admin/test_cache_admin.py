@@ -15,7 +15,7 @@ from websearch_gateway import admin
 from websearch_gateway.admin import PREFIXES, CacheAdmin
 from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.results import ANSWERS, CHECK_SECONDS, CLEARED, WEB_RESULTS, Lifetimes, ResultCache
-from websearch_gateway.cache.semantic import question_row
+from websearch_gateway.cache.semantic import AskedQuestions
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery, StateEntry, StateProblem
 from websearch_gateway.ports import State
@@ -121,7 +121,7 @@ class TestClearing:
         stored, other = SearchQuery("How tall is the Eiffel Tower?"), SearchQuery("How old is the Eiffel Tower?")
         for query in (stored, other):
             await process.fill(query)
-            await state.put(*question_row(query, "", clock.now + 600, clock.now), 600)
+            await AskedQuestions(state, longest_seconds=600, clock=clock).add("answers", query, "", 600)
         assert (await process.care.clear(query="eiffel tower height")).removed_by_kind["questions"] == 1
         assert not await process.knows(stored)
         assert await process.knows(other)

@@ -196,6 +196,23 @@ def test_the_comparison_is_symmetric(a: list[str], b: list[str]) -> None:
     assert same(" ".join(a), " ".join(b)) == same(" ".join(b), " ".join(a))
 
 
+@given(st.permutations(["python", "install", "cats", "of", "best", "vs", "2026", "without nuts"]), st.data())
+def test_questions_that_are_the_same_share_a_key(words: list[str], data: st.DataObject) -> None:
+    """The cache reads only what lies under the key."""
+    count = data.draw(st.integers(1, len(words)))
+    frame = st.sampled_from(["", "how to ", "what is the ", "how do i ", "the ", "please tell me "])
+    a = Wording.of(data.draw(frame) + " ".join(words[:count]))
+    b = Wording.of(data.draw(frame) + " ".join(data.draw(st.permutations(words[:count]))))
+    assert a.key() == b.key() or not a.is_same(b)
+
+
+def test_all_pairs_of_the_benchmark_that_are_the_same_share_a_key() -> None:
+    pairs = [(Wording.of(pair.a), Wording.of(pair.b)) for pair in load(PAIRS)]
+    accepted = [(a, b) for a, b in pairs if a.is_same(b)]
+    assert len(accepted) > 100
+    assert [(a, b) for a, b in accepted if a.key() != b.key()] == []
+
+
 @given(st.lists(WORDS, min_size=1, max_size=9))
 def test_a_question_with_words_is_the_same_as_itself(words: list[str]) -> None:
     wording = Wording.of("weather " + " ".join(words))

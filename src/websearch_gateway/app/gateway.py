@@ -32,7 +32,8 @@ from websearch_gateway.app.adapters import (
 )
 from websearch_gateway.base import WORKING_FOR, Retry, Workers, create_client
 from websearch_gateway.cache.results import ANSWERS, RAW_RESULTS, WEB_RESULTS, Lifetimes, RawResult, ResultCache
-from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache, SimilarQuestions
+from websearch_gateway.cache.semantic import AskedQuestions, SemanticCache
+from websearch_gateway.cache.similar import SimilarQuestions
 from websearch_gateway.evidence import (
     StaticEmbedder,
     neural_reranker,
@@ -128,7 +129,7 @@ class Gateway:
         self.migration = Migration(state, settings.effective_state_url, open_state, settings.data_dir)
         clients = (state.close, self.api_tokens.close, ledger.flush, self._client.aclose, *pages.closers)
         # In this order reversed: a crawl ends before its workers, and calls pay their bills before the ledger closes.
-        self.closers = (*clients, self.caches.close, self._flights.close, self.lazy_docs.close)
+        self.closers = (*clients, self._flights.close, self.lazy_docs.close)
         self._open_tools(retry, ledger)
 
     def _open_tools(self, retry: Retry, ledger: Ledger) -> None:
@@ -268,7 +269,6 @@ class Gateway:
         for engine in self.engines:  # its library takes the longest to import
             await engine.warm_up()
         await asyncio.to_thread(self.pipeline.guard.warm_up)
-        await self.caches.warm_up()
 
     async def warm_up_reading(self) -> None:
         """Load and start everything that the first page would wait for."""
@@ -363,21 +363,12 @@ class Caches:
     answers: ResultCache[SearchResponse]
     web: ResultCache[WebSearchResponse]
     raw: ResultCache[RawResult]
-    questions: QuestionIndex | None = None
+    questions: AskedQuestions | None = None
     similar: SimilarQuestions | None = None
 
     def memories(self) -> Sequence[Memory]:
         """The caches that hold entries in this process's memory."""
         return (self.answers, self.web, self.raw, *([self.questions] if self.questions is not None else []))
-
-    async def warm_up(self) -> None:
-        if self.questions is not None:  # an empty index is false
-            await self.questions.warm_up()
-
-    async def close(self) -> None:
-        """Stop what runs in the background. Idempotent."""
-        if self.questions is not None:  # an empty index is false
-            await self.questions.close()
 
 
 def open_caches(settings: Settings, state: State, embedder: Embedder, reranker: Reranker | None = None) -> Caches:
@@ -388,12 +379,12 @@ def open_caches(settings: Settings, state: State, embedder: Embedder, reranker: 
     if not settings.semantic_cache or lifetimes.ttl <= 0:
         answers = ResultCache(state, ANSWERS, lifetimes, scope=scope, orderer=orderer)
         return Caches(answers, ResultCache(state, WEB_RESULTS, lifetimes, scope=scope), raw)
-    # Questions are compared on every miss, and only the built-in embedder is quick enough for that.
-    quick = embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder()
-    questions = QuestionIndex(quick, state, longest_seconds=lifetimes.longest)
+    questions = AskedQuestions(state, longest_seconds=lifetimes.longest)
     similar_answers = SemanticCache(questions, state, ANSWERS, lifetimes, scope=scope, orderer=orderer)
     web = SemanticCache(questions, state, WEB_RESULTS, lifetimes, scope=scope)
-    return Caches(similar_answers, web, raw, questions, SimilarQuestions(questions, (similar_answers, web)))
+    # Thousands of questions are compared at once, and only the built-in embedder is quick enough for that.
+    quick = embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder()
+    return Caches(similar_answers, web, raw, questions, SimilarQuestions(quick, questions, (similar_answers, web)))
 
 
 def _limits(settings: Settings, state: State) -> dict[str, RateLimits]:

@@ -68,6 +68,15 @@ class Wording:
             return False
         return _match(self.words, other.words) or bool(self.bases and _match(self.bases, other.bases))
 
+    def key(self) -> str:
+        """A text that is equal for any two questions that are the same.
+
+        Others share it too ("rome to paris", "paris to rome"), so `is_same` still decides.
+        """
+        asks = "" if self.asks == "howto" else self.asks
+        words = sorted(_base(_bare(word)) for word in self.words)
+        return repr((asks, self.marks, self.free, words))
+
 
 _COURTESIES = re.compile(
     r"""^(?:(?:hi|hello|hey)(?:\ there)?\s*[,!.]\s*)?

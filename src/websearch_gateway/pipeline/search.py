@@ -26,7 +26,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from websearch_gateway.base import child_span, in_own_thread
 from websearch_gateway.cache.results import RawResult, ResultCache, Served, is_stopgap, stand_in
-from websearch_gateway.cache.semantic import Similar, SimilarQuestions
+from websearch_gateway.cache.similar import Similar, SimilarQuestions
 from websearch_gateway.errors import Exhausted, SearchNotConfiguredError, SearchRateLimitError, Unavailable
 from websearch_gateway.models import (
     LOCAL,
