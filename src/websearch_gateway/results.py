@@ -298,6 +298,35 @@ class PageContent(WireModel):
     error: ErrorInfo | None = None
 
 
+class ConnectorHit(WireModel):
+    """A page that was found. Its `id` is its address."""
+
+    id: str = ""
+    title: str = ""
+    url: str = ""
+
+
+class ConnectorHits(WireModel):
+    """The result of `search`, for ChatGPT."""
+
+    results: tuple[ConnectorHit, ...] = ()
+    error: ErrorInfo | None = None
+
+
+class ConnectorPage(WireModel):
+    """The result of `fetch`, for ChatGPT: a page, or the part of it that fits.
+
+    `metadata` has `totalChars`, `nextId` (the id of the rest, if there is more) and `warnings`.
+    """
+
+    id: str = ""
+    title: str = ""
+    url: str = ""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    text: str = ""
+    error: ErrorInfo | None = None
+
+
 class PagePassage(WireModel):
     """A piece of a page. `score`: how likely it answers the query. `id` survives changes elsewhere on the page.
 

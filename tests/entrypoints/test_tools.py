@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
-from websearch_gateway.entrypoints.mcp.server import create_server
-from websearch_gateway.entrypoints.tools.table import TOOLS, listed
+from websearch_gateway.entrypoints.mcp.server import INSTRUCTIONS, create_server
+from websearch_gateway.entrypoints.tools.table import TOOLS, Tool, listed
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.settings.groups import TOOLSETS
+from websearch_gateway.settings.groups import APART, DEFAULT_TOOLSETS, TOOLSETS
 from websearch_gateway.settings.loading import Settings
 
 NOBODY = SimpleNamespace(request=None, session=SimpleNamespace(client_params=None))
@@ -23,7 +24,7 @@ SNAPSHOT = Path(__file__).with_name("tools.json")
 
 async def test_the_listing_is_the_one_that_was_agreed_on() -> None:
     """After a change that is meant, write the new listing into tools.json: it is what models read."""
-    server = create_server(LazyGateway(Settings(toolsets=TOOLSETS)))
+    server = create_server(LazyGateway(Settings(toolsets=(*TOOLSETS, *APART))))
     entry = server.get_request_handler("tools/list")
     assert entry is not None
     listing = await entry.handler(NOBODY, None)  # type: ignore[arg-type]
@@ -47,11 +48,30 @@ def test_what_is_no_integer_is_refused(count: object) -> None:
         search_web.parse({"query": "How tall?", "maxResults": count})
 
 
-def test_names_are_unique_and_plain() -> None:
-    """Dotted names break clients, so they are understood and never listed."""
+LONGEST_PREFIX = "mcp__websearch-gateway__"
+"""Of Claude Code and others, before the name of a tool."""
+
+
+def test_names_are_unique_and_plain_and_short_enough_with_the_prefix_of_a_client() -> None:
+    """Dotted names break clients, so they are understood and never listed. Gemini CLI cuts at 63 characters."""
     names = [tool.name for tool in TOOLS]
     assert len(set(names)) == len(names)
     assert all(name.replace("_", "").isalnum() for name in names)
+    assert max(len(LONGEST_PREFIX + name) for name in names) <= 63
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_the_first_sentence_of_a_description_fits_what_clients_show_before_a_tool_is_chosen(tool: Tool) -> None:
+    first = re.split(r"(?<=[.;])\s", tool.description)[0]
+    assert 20 < len(first) <= 160
+
+
+def test_the_beginning_of_the_instructions_says_what_each_default_tool_is_for() -> None:
+    """Codex shows no more of them until a tool is chosen."""
+    beginning = INSTRUCTIONS[:250]
+    assert [
+        tool.name for tool in listed(DEFAULT_TOOLSETS) if tool.name not in (*beginning.split(), "web_search_raw")
+    ] == []
 
 
 def test_a_toolset_without_tools_is_refused_by_name() -> None:

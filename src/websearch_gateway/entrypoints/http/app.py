@@ -237,6 +237,8 @@ REQUESTS: Mapping[str, Mapping[str, Any]] = {
     "search_cached": {"query": _QUESTION},
     "cache_clear": {"olderThanHours": 24.0},
     "cache_migrate": {"target": "sqlite:///new.db"},
+    "search": {"query": "sqlite write-ahead log checkpoint"},
+    "fetch": {"id": _TOWER},
 }
 """An example by name of tool; one without a row takes no arguments."""
 

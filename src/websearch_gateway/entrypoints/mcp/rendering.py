@@ -17,8 +17,11 @@ CUT = "\n\n(Cut to fit the reply.)"
 
 def result_reply(tool: Tool, result: WireModel, view: View) -> dict[str, Any]:
     """The reply of a call that succeeded."""
-    data = lean(result) if view.has_data and tool.has_data else None
-    return _reply(tool.text(result), data, view.room, is_error=False)
+    text = tool.text(result)
+    if not tool.has_data:
+        return _reply(text, None, is_error=False)
+    data = lean(result) if view.has_data else None
+    return _reply(_within(text, view.room), data, is_error=False)
 
 
 def failure_reply(tool: Tool, error: Exception, arguments: Arguments | None, view: View) -> dict[str, Any]:
@@ -28,11 +31,11 @@ def failure_reply(tool: Tool, error: Exception, arguments: Arguments | None, vie
     text = error_text(info, fields.get("page_content", ""))
     result = tool.result.model_construct({*fields, "error"}, **fields, error=info)
     data = lean(result, only_set=True) if view.has_data and tool.has_data else None
-    return _reply(text, data, view.room, is_error=True)
+    return _reply(_within(text, view.room), data, is_error=True)
 
 
-def _reply(text: str, data: dict[str, Any] | None, room: int, *, is_error: bool) -> dict[str, Any]:
-    block = {"type": "text", "text": _within(text, room)}
+def _reply(text: str, data: dict[str, Any] | None, *, is_error: bool) -> dict[str, Any]:
+    block = {"type": "text", "text": text}
     reply: dict[str, Any] = {"resultType": "complete", "content": [block], "isError": is_error}
     if data is not None:
         reply["structuredContent"] = data

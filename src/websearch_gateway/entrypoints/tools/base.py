@@ -84,7 +84,8 @@ class Tool:
     `aliases` are understood in calls and never listed. `changes_data` says that a call removes or moves something;
     `open_world` that it may reach the web. `scope` is the scope that it needs, if not its toolset's. `fit` cuts a
     result to a number of tokens. `on_error` gives the fields that the result of a failed call has beside its `error`.
-    `text` renders a result for models. `has_data`: programs may get it as structured data, too.
+    `text` renders a result for models. `has_data`: it is structured data for programs,
+    too; else the text is JSON, fitted so that it need not be cut.
     """
 
     name: str

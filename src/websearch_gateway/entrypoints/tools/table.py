@@ -16,6 +16,7 @@ from websearch_gateway.docs import has_site
 from websearch_gateway.entrypoints.reply.fitting import fit_answer, fit_similar
 from websearch_gateway.entrypoints.reply.texts import cached_text, facts_text, providers_text, similar_text
 from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared
+from websearch_gateway.entrypoints.tools.chatgpt import CHATGPT
 from websearch_gateway.entrypoints.tools.documentation import DOCS
 from websearch_gateway.entrypoints.tools.web import ANSWER, READ, SEARCH
 from websearch_gateway.errors import SearchNotConfiguredError
@@ -140,7 +141,7 @@ ADMIN: tuple[Tool, ...] = (
 )
 
 
-TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH, *READ, *DOCS, *CACHE, *OPS, *ADMIN)
+TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH, *READ, *DOCS, *CACHE, *OPS, *ADMIN, *CHATGPT)
 """In the order in which they are listed."""
 
 

@@ -27,6 +27,7 @@ PYTHON = ROOT / ".venv" / "clients" / "bin" / "python"
 KEY, ENTRY = mint_static("alice", ["search", "read"])
 
 Run = Callable[[str], dict[str, Any]]
+RunAt = Callable[[str, str], dict[str, Any]]
 
 
 def serve(settings: Settings) -> Iterator[str]:
@@ -60,6 +61,12 @@ def closed_base(_running_sandbox: Sandbox) -> Iterator[str]:
     yield from serve(settings_of_server(_running_sandbox, auth_mode="token", auth_tokens=ENTRY))
 
 
+@pytest.fixture(scope="module")
+def full_base(_running_sandbox: Sandbox) -> Iterator[str]:
+    """Where a server answers that lists every tool."""
+    yield from serve(settings_of_server(_running_sandbox, toolsets="all"))
+
+
 @pytest.fixture
 def page(sandbox: Sandbox) -> str:
     """A page of the small web."""
@@ -84,8 +91,14 @@ def run_python(base: str, page: str) -> Run:
 
 
 @pytest.fixture
-def run_node(base: str, page: str) -> Run:
+def run_node(base: str, run_node_at: RunAt) -> Run:
     """Runs a script of tests/node and returns what it saw."""
+    return lambda script: run_node_at(base, script)
+
+
+@pytest.fixture
+def run_node_at(page: str) -> RunAt:
+    """The same against a server of the test's own."""
     if not (ROOT / "tests" / "node" / "node_modules" / "@tavily" / "core").exists():
         pytest.skip("the clients of npm are not installed: make .venv/.npm-node")
-    return lambda script: _printed("node", str(ROOT / "tests" / "node" / script), base, page)
+    return lambda address, script: _printed("node", str(ROOT / "tests" / "node" / script), address, page)

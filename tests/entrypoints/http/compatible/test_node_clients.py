@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.entrypoints.http.compatible.conftest import Run
+from tests.entrypoints.http.compatible.conftest import Run, RunAt
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -28,6 +28,39 @@ def test_the_clients_of_npm_get_what_they_need(run_node: Run, page: str) -> None
     assert all(seen["progress"])
 
 
+def test_the_typescript_sdk_accepts_the_results_and_the_errors_of_every_tool(
+    full_base: str, run_node_at: RunAt
+) -> None:
+    seen = run_node_at(full_base, "tools.mjs")
+    assert seen["invalid"] == []
+    assert len(seen["names"]) > 15
+    assert {call["name"] for call in seen["calls"] if call["failed"]} == set(seen["names"])
+    succeeded = {call["name"] for call in seen["calls"] if not call["failed"]}
+    assert succeeded >= {"search_web", "check_claims", "web_search", "web_search_raw", "get_content", "read_from_page"}
+    for call in seen["calls"]:
+        (text,) = call["texts"]
+        assert text.strip()
+        if call["failed"]:
+            assert call["structured"]["error"]["message"] in text, call["name"]
+
+
+MOST_TOKENS = 1_350
+"""Of the default list: names, descriptions and input schemas in o200k, which every conversation pays."""
+
+
+def test_the_default_list_of_tools_costs_no_more_than_was_agreed(base: str, run_node_at: RunAt) -> None:
+    seen = run_node_at(base, "tools.mjs")
+    assert seen["names"] == [
+        "search_web",
+        "check_claims",
+        "web_search",
+        "web_search_raw",
+        "get_content",
+        "read_from_page",
+    ]
+    assert 1_000 < sum(seen["tokens"]) <= MOST_TOKENS
+
+
 def _holds_the_same_in_both(seen: dict[str, Any]) -> None:
     """A client of MCP that reads only the text, or only the structured content, has all that it needs."""
     answer = seen["search_web"]
@@ -38,7 +71,7 @@ def _holds_the_same_in_both(seen: dict[str, Any]) -> None:
     assert len(found["structured"]["results"]) == 2
     for result in found["structured"]["results"]:
         assert all(result[name] in found["text"] for name in ("title", "link", "snippet", "page_content"))
-    assert "costUsd" in found["text"]
+    assert "costUsd" not in found["text"]
     read, gone = seen["get_content"]["structured"]["pages"]
     assert all(read[name] in seen["get_content"]["text"] for name in ("title", "url", "page_content"))
     assert gone["error"]["code"] in seen["get_content"]["text"]
