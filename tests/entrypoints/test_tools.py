@@ -68,10 +68,8 @@ def test_the_first_sentence_of_a_description_fits_what_clients_show_before_a_too
 
 def test_the_beginning_of_the_instructions_says_what_each_default_tool_is_for() -> None:
     """Codex shows no more of them until a tool is chosen."""
-    beginning = INSTRUCTIONS[:250]
-    assert [
-        tool.name for tool in listed(DEFAULT_TOOLSETS) if tool.name not in (*beginning.split(), "web_search_raw")
-    ] == []
+    named = {*INSTRUCTIONS[:250].split(), "web_search_raw"}
+    assert [tool.name for tool in listed(DEFAULT_TOOLSETS) if tool.name not in named] == []
 
 
 def test_a_toolset_without_tools_is_refused_by_name() -> None:

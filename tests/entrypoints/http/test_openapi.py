@@ -15,6 +15,7 @@ from websearch_gateway.docs.models import CrawlOptions
 from websearch_gateway.docs.store.sqlite import SqliteDocs
 from websearch_gateway.entrypoints.http.app import REQUESTS, USAGE, openapi, paths_of
 from websearch_gateway.entrypoints.tools.table import TOOLS
+from websearch_gateway.settings.groups import APART, TOOLSETS
 
 DOCUMENT = openapi(TOOLS, with_token=True)
 BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -55,7 +56,7 @@ async def test_what_is_served_fits_the_document(door: Door) -> None:
 
 
 async def test_every_tool_answers_at_each_of_its_paths(door: Door) -> None:
-    async with door(toolsets="all") as http:
+    async with door(toolsets=(*TOOLSETS, *APART)) as http:
         for tool in TOOLS:
             for path in paths_of(tool):
                 reply = await http.post(path, json={"no such argument": 1})

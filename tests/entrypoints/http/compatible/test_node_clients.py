@@ -28,9 +28,7 @@ def test_the_clients_of_npm_get_what_they_need(run_node: Run, page: str) -> None
     assert all(seen["progress"])
 
 
-def test_the_typescript_sdk_accepts_the_results_and_the_errors_of_every_tool(
-    full_base: str, run_node_at: RunAt
-) -> None:
+def test_the_typescript_sdk_accepts_what_every_tool_gives_and_its_errors(full_base: str, run_node_at: RunAt) -> None:
     seen = run_node_at(full_base, "tools.mjs")
     assert seen["invalid"] == []
     assert len(seen["names"]) > 15
