@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -43,10 +42,8 @@ def over(caches: Caches, records: list[CallRecord]) -> CachedAnswers:
 
 
 @pytest.fixture
-async def caches() -> AsyncIterator[Caches]:
-    made = opened()
-    yield made
-    await made.close()
+def caches() -> Caches:
+    return opened()
 
 
 @pytest.fixture
