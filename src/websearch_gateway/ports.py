@@ -291,10 +291,13 @@ class State(Protocol):
     Backends inherit from it. They never return expired entries, even if the backend has not deleted them yet.
 
     `problem` says why a state goes on in memory; None while its backend is in use. `outages` counts how often it did.
+    `opened` is False until a backend behind a network has answered: its first verb also waits for its library and for
+    the connection.
     """
 
     problem: StateProblem | None = None
     outages: int = 0
+    opened: bool = True
 
     async def get(self, key: str) -> bytes | None:
         """The value; None if absent or expired."""

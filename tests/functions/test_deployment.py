@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
 from importlib.metadata import distributions
 from pathlib import Path
 
+import pytest
+
 from tests.functions.conftest import FUNCTION, PROJECT, ROOT
 from websearch_gateway import __version__
+from websearch_gateway.entrypoints.http.app import STATE_DATABASE
 from websearch_gateway.settings.loading import Settings
 
 PARAMETERS = {"MIN_INSTANCES", "MAX_INSTANCES"}
@@ -68,3 +72,22 @@ def test_the_example_sets_what_may_be_set() -> None:
     assert named <= known
     assert not any(name.startswith("FIREBASE_") for name in named)
     assert named >= PARAMETERS
+
+
+def test_a_deployment_touches_no_database_that_an_app_may_use() -> None:
+    """As the Firebase CLI itself reads the file; `(default)` is what it takes where none is named."""
+    config = json.loads((ROOT / "firebase.json").read_text())
+    program = (
+        "const { getFirestoreConfig } = require('firebase-tools/lib/firestore/fsConfig');"
+        "const src = JSON.parse(process.argv[1]);"
+        "console.log(JSON.stringify(getFirestoreConfig('demo-x', { config: { src }, only: process.argv[2] })));"
+    )
+    folder = ROOT / "tests" / "functions"
+    if not (folder / "node_modules" / "firebase-tools").is_dir():
+        pytest.skip("firebase-tools is not installed: npm install --prefix tests/functions")
+    for only in ("", "firestore", "firestore:rules", "firestore:indexes"):
+        command = ["node", "-e", program, json.dumps(config), only]
+        done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+        assert [one["database"] for one in json.loads(done.stdout)] == [STATE_DATABASE]
+    assert config["firestore"]["location"] == "us-central1"
+    assert 'region="us-central1"' in (FUNCTION / "main.py").read_text().replace("'", '"')

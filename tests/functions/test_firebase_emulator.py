@@ -88,6 +88,6 @@ async def test_an_agent_with_a_token_asks_through_the_emulator(
     assert answer["citations"]
     assert SECRET not in "".join(server.lines)
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", settings["FIRESTORE_EMULATOR_HOST"])
-    state = open_state(f"firestore://{PROJECT}/websearch")
+    state = open_state(f"firestore://{PROJECT}/websearch?database=websearch")
     assert [key async for key, _ in state.scan("limit/")]
     await state.close()

@@ -17,6 +17,7 @@ from tests.state.counting_proxy import CountingProxy
 from tools.servers import firestore_emulator
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.state.firestore import DEFAULT_PREFIX, KINDS, OTHER, FirestoreState
+from websearch_gateway.state.opening import open_state
 
 ROOT = Path(__file__).parents[2]
 PROJECT = "demo-gateway"
@@ -209,3 +210,13 @@ def test_every_kind_has_its_ttl_policy():
     }
     assert {*kinds_in_use()} - NOT_KINDS == set(KINDS)
     assert ttl == {f"{DEFAULT_PREFIX}_{kind}" for kind in (*KINDS, OTHER)}
+
+
+async def test_a_named_database_is_another_one(emulator, prefix):
+    default, named = (open_state(f"firestore://demo-gateway/{prefix}{query}") for query in ("", "?database=websearch"))
+    await named.put("k", b"v")
+    assert await named.get("k") == b"v"
+    assert (await named._opened())._database == "websearch"
+    assert await default.get("k") is None
+    await named.close()
+    await default.close()

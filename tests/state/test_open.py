@@ -43,6 +43,7 @@ def test_opening_touches_no_file(tmp_path):
     [
         ("firestore://my-project/prefix", FirestoreState),
         ("firestore://example.com:my-project", FirestoreState),
+        ("firestore://my-project/prefix?database=websearch", FirestoreState),
         ("Firestore://my-project/", FirestoreState),
         ("postgresql://u:p@host/database", PostgresState),
     ],
@@ -77,6 +78,9 @@ def test_a_missing_extra_is_named_with_its_command(monkeypatch, url, extra, miss
         "firestore://",
         "firestore:///prefix",
         "firestore://p/a/b",
+        "firestore://p/a?database=",
+        "firestore://p/a?database=Websearch",
+        "firestore://p/a?other=websearch",
         "firestore://p/ä",
         "postgresql://",
     ],

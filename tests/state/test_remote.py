@@ -18,8 +18,12 @@ class Postbox(RemoteState):
 
     backend = "Postbox"
 
-    def __init__(self, timeout_seconds: float = 20, cooldown_seconds: float = 600) -> None:
-        super().__init__(timeout_seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
+    def __init__(
+        self, timeout_seconds: float = 20, cooldown_seconds: float = 600, opening_seconds: float = 0.0
+    ) -> None:
+        super().__init__(
+            timeout_seconds=timeout_seconds, cooldown_seconds=cooldown_seconds, opening_seconds=opening_seconds
+        )
         self.value = 0
         self.sent: list[tuple[int, float | None]] = []
         self.line = asyncio.Event()
@@ -185,3 +189,28 @@ async def test_closing_waits_for_running_increments():
     additions.line.set()
     await closing
     assert waiting.done() or await waiting == 1
+
+
+async def test_the_first_verbs_may_wait_for_the_connection_and_later_ones_may_not():
+    opening = Postbox(timeout_seconds=0.01, opening_seconds=PATIENCE)
+
+    async def connect() -> int:
+        await opening.line.wait()
+        return 42
+
+    first, second = (asyncio.create_task(opening.run(connect)) for _ in range(2))
+    await asyncio.wait({first, second}, timeout=0.1)
+    assert (first.done(), second.done(), opening.opened) == (False, False, False)
+    opening.line.set()
+    assert (await first, await second, opening.opened) == (42, 42, True)
+    with pytest.raises(StateUnavailable, match=r"0\.01 s"):
+        await opening.run(never)
+
+
+async def test_a_backend_that_never_opens_gets_the_longer_time_once():
+    opening = Postbox(timeout_seconds=0.01, opening_seconds=0.05, cooldown_seconds=0)
+    with pytest.raises(StateUnavailable, match=r"within 0\.05 s"):
+        await opening.run(never)
+    with pytest.raises(StateUnavailable, match=r"within 0\.01 s"):
+        await opening.run(never)
+    assert not opening.opened

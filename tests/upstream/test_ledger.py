@@ -331,3 +331,21 @@ async def test_reports_of_a_day_do_not_read_the_rows_of_its_users(clock: Clock) 
     await ledger.flush()
     assert [key async for key, _ in state.scan("ledger/users/")] != []
     assert [key async for key, _ in state.scan("ledger/2027-01-15/") if "user" in key] == []
+
+
+async def test_a_paid_call_waits_longer_for_a_state_that_has_not_answered_yet(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class SlowState(MemoryState):
+        async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
+            await asyncio.sleep(0.05)
+            return await super().add(key, amount, ttl)
+
+    monkeypatch.setattr(ledger_module, "_STATE_SECONDS", 0.001)
+    state = SlowState(clock=clock)
+    ledger = Ledger(state, daily_usd=1.0, clock=clock)
+    state.opened = False
+    await pay(ledger, 0.1)
+    state.opened = True
+    with pytest.raises(SearchBudgetError, match="cannot be reached"):
+        await pay(ledger, 0.1)

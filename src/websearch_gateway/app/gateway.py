@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,6 +34,7 @@ from websearch_gateway.base import WORKING_FOR, Retry, Workers, create_client
 from websearch_gateway.cache.results import ANSWERS, RAW_RESULTS, WEB_RESULTS, Lifetimes, RawResult, ResultCache
 from websearch_gateway.cache.semantic import AskedQuestions, SemanticCache
 from websearch_gateway.cache.similar import SimilarQuestions
+from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.evidence import (
     StaticEmbedder,
     neural_reranker,
@@ -266,9 +267,19 @@ class Gateway:
         Raises:
             SearchNotConfiguredError: a setting is unusable.
         """
-        for engine in self.engines:  # its library takes the longest to import
-            await engine.warm_up()
-        await asyncio.to_thread(self.pipeline.guard.warm_up)
+        reaching = asyncio.create_task(self._reach_state())
+        try:
+            for engine in self.engines:  # its library takes the longest to import
+                await engine.warm_up()
+            await asyncio.to_thread(self.pipeline.guard.warm_up)
+        finally:
+            await reaching
+
+    async def _reach_state(self) -> None:
+        """Connect to a database, which takes seconds on a new instance: the first paid call waits for it."""
+        if not self._state.opened:
+            with suppress(StateUnavailable):
+                await self._state.get("doctor/probe")
 
     async def warm_up_reading(self) -> None:
         """Load and start everything that the first page would wait for."""

@@ -399,7 +399,8 @@ class Storage(SettingsGroup):
     )
     state_url: Text = Field(
         None,
-        description="`sqlite:///PATH` (default: state.db in DATA_DIR), `memory://`, `firestore://PROJECT/PREFIX` or "
+        description="`sqlite:///PATH` (default: state.db in DATA_DIR), `memory://`, `firestore://PROJECT/PREFIX` "
+        "(`?database=NAME` for another database than the default one) or "
         "`postgresql://…`.",
     )
     docs_refresh_hours: Duration = Field(

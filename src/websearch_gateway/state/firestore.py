@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 
 DEFAULT_PREFIX = "websearch"
 
-_LOCATION = re.compile(r"(?P<project>[a-z0-9][a-z0-9.:-]{0,99})(?:/(?P<prefix>[A-Za-z0-9_-]{1,64})?/?)?")
+_LOCATION = re.compile(
+    r"(?P<project>[a-z0-9][a-z0-9.:-]{0,99})(?:/(?P<prefix>[A-Za-z0-9_-]{1,64})?/?)?"
+    r"(?:\?database=(?P<database>[a-z0-9-]{4,63}))?"
+)
 
 
 _TRIES = 20
@@ -63,28 +66,31 @@ class FirestoreState(RemoteState):
     Repeats only writes that lost a race; gRPC itself repeats requests that never left this process.
 
     Args:
+        database: the id of a database beside the project's default one.
         options: those of `RemoteState`.
     """
 
     backend: ClassVar[str] = "Firestore"
 
-    def __init__(self, project: str, prefix: str = DEFAULT_PREFIX, **options: Any) -> None:
+    def __init__(self, project: str, prefix: str = DEFAULT_PREFIX, database: str | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self._project, self._prefix = project, prefix
+        self._project, self._prefix, self._database = project, prefix, database
         self._opening: asyncio.Task[AsyncClient] | None = None
 
     @classmethod
     def from_location(cls, location: str) -> FirestoreState:
-        """The backend for `firestore://PROJECT/PREFIX`.
+        """The backend for `firestore://PROJECT/PREFIX`, or `firestore://PROJECT/PREFIX?database=NAME`.
 
         Raises:
             SearchNotConfiguredError: the URL names no project, or the library is not installed.
         """
         match = _LOCATION.fullmatch(location)
         if match is None:
-            raise SearchNotConfiguredError("STATE_URL must be of the form firestore://PROJECT/PREFIX.")
+            raise SearchNotConfiguredError(
+                "STATE_URL must be of the form firestore://PROJECT/PREFIX or firestore://PROJECT/PREFIX?database=NAME."
+            )
         require("google.cloud.firestore", extra="firestore")
-        return cls(match["project"], match["prefix"] or DEFAULT_PREFIX)
+        return cls(match["project"], match["prefix"] or DEFAULT_PREFIX, match["database"])
 
     async def get(self, key: str) -> bytes | None:
         return await self.run(self._get, key)
@@ -248,7 +254,7 @@ class FirestoreState(RemoteState):
         """Blocking: reads credentials from files, or from the machine's metadata server."""
         from google.cloud.firestore import AsyncClient
 
-        return AsyncClient(project=self._project)
+        return AsyncClient(project=self._project, database=self._database)
 
 
 async def merged(streams: Sequence[AsyncIterator[StateEntry]]) -> AsyncIterator[StateEntry]:

@@ -78,6 +78,7 @@ class RemoteState(State):
     Args:
         clock: seconds since the epoch, the same in all processes.
         timeout_seconds: the time limit of a verb.
+        opening_seconds: how long the first verbs may take together, since they wait for the connection.
         cooldown_seconds: how long all verbs fail at once after one has timed out; otherwise each search would wait.
 
     Attributes:
@@ -91,10 +92,14 @@ class RemoteState(State):
         *,
         clock: Callable[[], float] = time.time,
         timeout_seconds: float = 2.0,
+        opening_seconds: float = 6.0,
         cooldown_seconds: float = 5.0,
     ) -> None:
         self._clock = clock
+        self.opened = False
         self._seconds, self._cooldown_seconds = timeout_seconds, cooldown_seconds
+        self._opening_seconds = opening_seconds
+        self._opened_until: float | None = None
         self._cooldown_until = 0.0
         self._closed = False
         self._foreign: tuple[type[Exception], ...] | None = None
@@ -128,24 +133,36 @@ class RemoteState(State):
             raise StateUnavailable("The state is closed.")
         if time.monotonic() < self._cooldown_until:
             raise StateUnavailable(f"{self.backend} did not answer in time a moment ago, so it is not called now.")
+        seconds = self._limit()
         task = asyncio.create_task(verb(*args, **kwargs))
         self._running.add(task)
         task.add_done_callback(self._forget)
         try:
             # Not `asyncio.timeout` around the verb: a library may also hang in its clean-up after a cancellation.
-            await asyncio.wait({task}, timeout=self._seconds)
+            await asyncio.wait({task}, timeout=seconds)
         except asyncio.CancelledError:
             task.cancel()
             raise
         if not task.done():
             task.cancel()
             self._cooldown_until = time.monotonic() + self._cooldown_seconds
-            raise StateUnavailable(f"{self.backend} did not answer within {self._seconds:g} s.")
+            raise StateUnavailable(f"{self.backend} did not answer within {seconds:.3g} s.")
         try:
-            return task.result()
+            result = task.result()
+            self.opened = True
+            return result
         except self._foreign as error:
             # Only the type: the text may quote a key or the URL.
             raise StateUnavailable(f"{self.backend} cannot be used ({type(error).__name__}).") from error
+
+    def _limit(self) -> float:
+        """The time limit of a verb that begins now (seconds)."""
+        if self.opened:
+            return self._seconds
+        now = time.monotonic()
+        if self._opened_until is None:
+            self._opened_until = now + self._opening_seconds
+        return max(self._seconds, self._opened_until - now)
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)

@@ -50,6 +50,9 @@ _LEAST_IMPLAUSIBLE_USD = 1.0
 _DAY_SECONDS = 86_400
 _MICROS = 1_000_000
 _STATE_SECONDS = 1.0
+_OPENING_SECONDS = 8.0
+"""The longest wait for a state that has not answered yet (seconds): its first call also waits for its library and for
+the connection. Otherwise a new instance would begin without the engines that cost money."""
 _COUNTS_SECONDS = 1.0
 
 
@@ -258,7 +261,7 @@ class Ledger:
         self._reserving.add(adding)
         adding.add_done_callback(self._reserving.discard)
         try:
-            async with asyncio.timeout(_STATE_SECONDS):
+            async with asyncio.timeout(_STATE_SECONDS if self._state.opened else _OPENING_SECONDS):
                 await asyncio.shield(adding)
         except (SearchBudgetError, StateUnavailable, TimeoutError, asyncio.CancelledError) as error:
             give_back(adding) if adding.done() else adding.add_done_callback(give_back)

@@ -18,7 +18,7 @@ from tests.clock import Clock
 from tests.entrypoints.http.calls import QUESTION, bearer, post, search
 from tests.entrypoints.http.conftest import SECRET, Door
 from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, HOSTILE, NOW, SPENT, error
-from websearch_gateway.admin import Snapshot
+from websearch_gateway.admin import Doctor, Snapshot
 from websearch_gateway.base.workers.pool import Workers
 from websearch_gateway.entrypoints.http import status
 from websearch_gateway.entrypoints.http.replies import tag
@@ -196,20 +196,34 @@ async def test_a_server_with_its_state_is_ready(door: Door) -> None:
     assert [(reply.status_code, reply.json()["status"]) for reply in replies] == [(200, "ok"), (200, "ready")]
 
 
-async def test_a_server_without_its_state_lives_and_is_not_ready(door: Door) -> None:
+async def test_a_server_without_its_state_is_degraded_and_still_in_the_load_balancer(door: Door) -> None:
     async with door(state_url="postgresql://somebody@127.0.0.1:1/x") as http:
-        replies = [await http.get(path) for path in ("/healthz", "/readyz")]
-    assert [reply.status_code for reply in replies] == [200, 503]
-    assert replies[1].json()["reason"]
+        reply = await http.get("/readyz")
+        answer = await http.post("/v1/search", json={"query": "How tall is the Eiffel Tower?"})
+    told = reply.json()
+    assert (reply.status_code, told["status"], answer.status_code) == (200, "degraded", 200)
+    assert told["reason"] == told["dependencies"]["state"]
+    assert "somebody" not in reply.text
+    assert (told["dependencies"]["workers"], told["dependencies"]["event loop"]) == ("ok", "ok")
 
 
-async def test_a_server_that_keeps_its_state_in_memory_is_ready_and_its_page_says_so(
+async def test_an_upstream_that_rests_is_named_without_its_error(door: Door, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "status", status=503)
+    async with door(breaker_failures=1) as http:
+        await http.post("/v1/search", json={"query": "How tall is the Eiffel Tower?"})
+        reply = await http.get("/readyz")
+    assert (reply.status_code, reply.json()["status"]) == (200, "degraded")
+    assert reply.json()["dependencies"]["openai"] == "Its circuit is open."
+
+
+async def test_a_server_that_keeps_its_state_in_memory_is_degraded_and_its_page_says_so(
     door: Door, tmp_path: Path
 ) -> None:
     (tmp_path / "file").touch()
     async with door(state_url=f"sqlite:///{tmp_path / 'file'}/state.db") as http:
         replies = [await http.get(path) for path in ("/readyz", "/")]
     assert [reply.status_code for reply in replies] == [200, 200]
+    assert replies[0].json()["status"] == "degraded"
     assert "Costs, limits and cache in memory only" in replies[1].text
 
 
@@ -220,14 +234,23 @@ async def test_a_gateway_that_cannot_be_built_is_not_ready_and_says_why(door: Do
     assert "nope" in reply.json()["reason"]
 
 
-async def test_a_state_that_takes_too_long_is_not_ready(
-    door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_gateway_that_is_still_loading_is_not_ready(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status, "READY_SECONDS", 0)
-    async with door(state_url=f"sqlite:///{tmp_path}/state.db") as http:
+    async with door() as http:
         reply = await http.get("/readyz")
-    assert reply.status_code == 503
-    assert "in time" in reply.json()["reason"]
+    assert (reply.status_code, "loading" in reply.json()["reason"]) == (503, True)
+
+
+async def test_a_state_that_takes_too_long_is_named(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hang(_: Doctor) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Doctor, "check_state", hang)
+    async with door() as http:
+        await http.post("/v1/search", json={"query": "How tall is the Eiffel Tower?"})  # it is built
+        monkeypatch.setattr(status, "READY_SECONDS", 0.1)
+        reply = await http.get("/readyz")
+    assert (reply.status_code, reply.json()["dependencies"]["state"]) == (200, "The state does not answer in time.")
 
 
 async def test_a_server_whose_workers_do_not_start_is_not_ready(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:

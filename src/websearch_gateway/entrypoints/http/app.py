@@ -479,6 +479,8 @@ def _id_of(holder: Any, name: str) -> str:
 
 STATE_PREFIX = "websearch"
 """The collection of the TTL policies in `firestore.indexes.json`."""
+STATE_DATABASE = "websearch"
+"""The database of `firebase.json`: a deployment replaces rules and indexes, and an app's own are in the default one."""
 
 
 class Resident:
@@ -541,7 +543,7 @@ def app_for(project: str) -> Starlette:
     defaults: dict[str, Any] = {
         "auth_mode": "firebase",
         "firebase_project_id": project,
-        "state_url": f"firestore://{project}/{STATE_PREFIX}",
+        "state_url": f"firestore://{project}/{STATE_PREFIX}?database={STATE_DATABASE}",
     }
     if project:
         unset = defaults.keys() - settings.model_fields_set

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -38,6 +38,9 @@ from websearch_gateway.settings.loading import Settings
 from websearch_gateway.upstream.layers import BOUNDS, BreakerState, Distribution, UpstreamStatus
 from websearch_gateway.upstream.ledger import LEVELS
 from websearch_gateway.upstream.telemetry import ToolFigures
+
+if TYPE_CHECKING:
+    from websearch_gateway.app.gateway import Gateway
 
 
 def status_endpoint(gateway: LazyGateway, settings: Settings) -> Callable[[Request], Awaitable[Response]]:
@@ -69,30 +72,47 @@ async def healthz(_: Request) -> Response:
 
 
 def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[Response]]:
-    """200 if the gateway is built and its state, workers and event loop respond in time; else 503 and why.
+    """200 while this process can answer, else 503; the body names each dependency and what is wrong with it.
 
-    While only the crawling of documentation fails, the status is `degraded`, with the reason: answers are served.
+    An outage that every replica sees (the state, an upstream), or a crawl that fails, makes it `degraded`, with 200: a
+    load balancer that took all replicas out would turn a slower service into none. Only troubles of this process itself
+    make it `not ready`.
     """
 
     async def ready(_: Request) -> Response:
         try:
             async with asyncio.timeout(READY_SECONDS):
                 built = await gateway.get()
-                check = await built.doctor.check_state()
         except SearchError as error:
             return json_reply({"status": "not ready", "reason": error.message}, 503)
         except TimeoutError:
-            return json_reply({"status": "not ready", "reason": "The state does not answer in time."}, 503)
-        trouble = check.finding if check.status == "fail" else built.workers.trouble
+            return json_reply({"status": "not ready", "reason": "The gateway is still loading."}, 503)
+        own = {"workers": built.workers.trouble or "ok", "event loop": "ok"}
         if lag.seconds > MOST_LAG_SECONDS:
-            trouble = "The event loop is blocked: calls wait for seconds."
-        if trouble:
-            return json_reply({"status": "not ready", "reason": trouble}, 503)
-        if gateway.crawl_trouble:
-            return json_reply({"status": "degraded", "reason": gateway.crawl_trouble})
-        return json_reply({"status": "ready"})
+            own["event loop"] = "The event loop is blocked: calls wait for seconds."
+        crawl = {"documentation": gateway.crawl_trouble} if gateway.crawl_trouble else {}
+        shared = {"state": await _state_of(built), **_resting(built), **crawl}
+        troubles = [finding for finding in (*own.values(), *shared.values()) if finding != "ok"]
+        is_ready = all(finding == "ok" for finding in own.values())
+        status = "not ready" if not is_ready else "degraded" if troubles else "ready"
+        reason = {"reason": troubles[0]} if troubles else {}
+        return json_reply({"status": status, **reason, "dependencies": {**own, **shared}}, 200 if is_ready else 503)
 
     return ready
+
+
+async def _state_of(gateway: Gateway) -> str:
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            check = await gateway.doctor.check_state()
+    except TimeoutError:
+        return "The state does not answer in time."
+    return "ok" if check.status == "ok" else check.finding
+
+
+def _resting(gateway: Gateway) -> dict[str, str]:
+    """The upstreams that are not asked for now. Their errors stay on the status page: strangers may read this."""
+    return {one.name: "Its circuit is open." for one in gateway.health.snapshot() if one.breaker != "closed"}
 
 
 def metrics_endpoint(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[Response]]:
