@@ -226,7 +226,7 @@ def test_the_work_on_ruling_lines_grows_with_their_number() -> None:
 
 def test_list_items_keep_their_order_and_depth() -> None:
     marks = [(20, 250, "- Rope"), (40, 236, "- Long rope"), (20, 222, "- Anchor"), (20, 208, "1. Cast off")]
-    assert markdown("".join(at(*mark) for mark in marks)).endswith("- Rope\n  - Long rope\n- Anchor\n1. Cast off")
+    assert markdown("".join(at(*mark) for mark in marks)).endswith("- Rope\n  - Long rope\n- Anchor\n\n1. Cast off")
 
 
 def test_lines_cannot_become_other_blocks() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from datetime import date, datetime
 from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 
-from tests.documents import office, open_document, relations
+from tests.documents import office, open_document, packed, relations
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.pages.formats.package import FAR, MOST_SHEETS, MOST_UNPACKED, ONCE, workbook, zipped
+from websearch_gateway.pages.formats.package import MOST_UNPACKED, zipped
+from websearch_gateway.pages.formats.sheets import FAR, HIDDEN_CELLS, MOST_SHEETS, ONCE, workbook
 
 URL = "https://example.com/a"
 SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -51,6 +53,45 @@ class TestWithTheExtra:
         row = f'<row r="3">{cell("B3", "Port")}{cell("C3", "a | b")}</row><row r="4">{cell("C4", "two")}</row>'
         text = zipped(sheets(row, "", names=["Berths", "Empty"]), URL, "").markdown
         assert text == "## Berths\n\n*Cells B3:C4*\n\n| Port | a \\| b |\n| --- | --- |\n|  | two |"
+
+    def test_cells_are_shown_as_the_program_shows_them(self) -> None:
+        styles = (
+            f'<styleSheet {SPACE}><numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts>'
+            '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/></cellXfs></styleSheet>'
+        )
+        cells = (
+            '<c r="A1" s="1"><v>0.5</v></c><c r="B1" s="2"><v>42</v></c><c r="C1" t="e"><v>#DIV/0!</v></c>'
+            '<c r="D1"><f>A1+"|"</f></c><c r="E1"><f>A1*2</f><v>1</v></c>'
+            f'{cell("F1", "plan")}<c r="G1" s="7"><v>3</v></c>'
+        )
+        more: dict[str, str | bytes] = {
+            "xl/styles.xml": styles,
+            "xl/_rels/workbook.xml.rels": relations(
+                {"s1": ("worksheet", "worksheets/s1.xml"), "x": ("styles", "styles.xml")}
+            ),
+            "xl/worksheets/_rels/s1.xml.rels": relations({"l": ("hyperlink", "https://gull.example/a(b)")}),
+        }
+        link = (
+            '</sheetData><hyperlinks><hyperlink xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+            ' ref="F1" r:id="l"/></hyperlinks><sheetData>'
+        )
+        text = zipped(sheets(f'<row r="1">{cells}</row>{link}', more=more), URL, "").markdown
+        assert text.splitlines()[4] == (
+            '| 50% | 00042 | #DIV/0! | `=A1+"\\|"` | 1 | [plan](https://gull.example/a%28b%29) | 3 |'
+        )
+
+    def test_hidden_rows_and_columns_are_left_out_and_said(self) -> None:
+        hidden = f'<row r="2" hidden="1">{cell("A2", "no")}{cell("B2", "no")}</row>'
+        first = f'<row r="1">{cell("A1", "a")}{cell("B1", "no")}{cell("C1", "c")}</row>'
+        body = sheets(f'{first}{hidden}<row r="3">{cell("A3", "d")}</row>')
+        columns = '<cols><col min="2" max="2" hidden="1"/></cols><sheetData>'
+        with ZipFile(BytesIO(body)) as archive:
+            parts: dict[str, str | bytes] = {name: archive.read(name) for name in archive.namelist()}
+        sheet = "xl/worksheets/s1.xml"
+        parts[sheet] = str(parts[sheet], "utf-8").replace("<sheetData>", columns)
+        page = zipped(packed(parts), URL, "")
+        assert page.markdown.splitlines()[4:] == ["| a | c |", "| --- | --- |", "| d |  |"]
+        assert page.warnings == (HIDDEN_CELLS,)
 
     def test_a_formula_shows_its_stored_value_and_is_never_run(self) -> None:
         row = '<row r="1"><c r="A1"><f>cmd|"/c calc"!A1</f><v>42</v></c></row>'

@@ -16,16 +16,14 @@ from typing import Any
 
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats.package import (
-    ONCE,
     A,
     Package,
     embedded,
     picture,
-    without_repeats,
-    workbook,
     write_embedded,
 )
 from websearch_gateway.pages.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
+from websearch_gateway.pages.formats.sheets import ONCE, without_repeats, workbook
 from websearch_gateway.pages.rendering.tables import MOST_FILLED
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

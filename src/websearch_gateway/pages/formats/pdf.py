@@ -1,6 +1,6 @@
-"""A PDF as Markdown: numbered pages, headings by the outline or their size, without repeated headers.
+"""A PDF as a tree for each page: headings by the outline or their size, without repeated headers.
 
-Lays out each page in lines, columns in reading order, tables, lists and paragraphs. Pure and linear.
+Lays out each page in lines, columns in reading order, tables, lists, listings and paragraphs. Pure and linear.
 """
 
 from __future__ import annotations
@@ -9,14 +9,21 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages.formats.pdf_tables import BROKEN, Segment, Sheet, Word, aligned, ruled, sheet
-from websearch_gateway.pages.formats.rendering import MAX_MARKDOWN
+from websearch_gateway.pages.formats.pdf_text import (
+    between,
+    has_right_to_left,
+    text_of,
+    texts_of,
+    without_marks,
+)
+from websearch_gateway.pages.formats.rendering import MAX_MARKDOWN, Builder, markdown_of
 
 T = TypeVar("T")
 Piece = TypeVar("Piece", Word, Segment)
@@ -25,8 +32,8 @@ _UNBROKEN = dict.fromkeys(map(ord, BROKEN), "-")
 
 
 MOST_PAGES = 1_000
-READ_SECONDS, LAYOUT_SECONDS = 3.0, 6.0
-"""The seconds from the start after which no further page is read, and none laid out: a job may take ten."""
+READ_SECONDS, LAYOUT_SECONDS, WRITE_SECONDS = 3.0, 5.0, 7.0
+"""The seconds from the start after which no further page is read, laid out, and written: a job may take ten."""
 ONLY_FIRST = "The PDF has {:,} pages; only the first {:,} were read."
 
 LARGER = 1.12
@@ -42,7 +49,6 @@ OFTEN = 3
 
 _NUMBERING = re.compile(r"^(?:[\dIVX]++\.?)++\s+")
 _NUMBER = re.compile(r"\d+|^\W*[ivxlcdm]+\W*$")
-_BLOCK_START = re.compile(r"^(?=#{1,6} |>|\||={3,}$|-{3,}$|~{3,}|`{3,}|\*Page \d+\*$)", re.MULTILINE)
 _NO_TITLES = ("", "untitled", "(anonymous)")
 _DEEPEST_HEADING = 6
 _MOST_HEADINGS = 10_000
@@ -76,14 +82,16 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
     shown = list(_in_time(map(blocks, _without_margins(sheets)), started + LAYOUT_SECONDS))
     levels = _levels(shown, outline)
     anchors, texts, at = [], [], 0
-    for number, text in _written(shown, outline, levels):
+    for number, text in _in_time(_written(shown, outline, levels), started + WRITE_SECONDS):
         anchors.append((at, f"page={number}"))
         texts.append(text)
         at += len(text) + 2
+    last = int(anchors[-1][1].removeprefix("page=")) if anchors else 0
     name = _line(title) if _line(title).casefold() not in _NO_TITLES else ""
     largest = (_line(one.text) for one in shown[0] if levels.get(_size(one)) == 1 and _may_be_heading(one))
     name = name or next(largest, "") or unquote(urlsplit(url).path.rpartition("/")[2])
-    warnings = (ONLY_FIRST.format(count, len(shown)),) if len(shown) < count else ()
+    is_cut = len(shown) < count or any(shown[last:])
+    warnings = (ONLY_FIRST.format(count, last if any(shown[last:]) else len(shown)),) if is_cut else ()
     return Extracted(name, "\n\n".join(texts), None, warnings, tuple(anchors))
 
 
@@ -144,19 +152,36 @@ def _margin_lines(page: Sheet) -> dict[tuple[str, int], list[Word]]:
 def _written(pages: Sequence[Sequence[Block]], outline: Outline, levels: dict[float, int]) -> Iterator[tuple[int, str]]:
     """The number and Markdown of each page with text."""
     for number, page in enumerate(pages, 1):
-        parts: list[str] = []
-        after_item = False
+        builder = Builder()
         for one in page:
             named = outline.get((number, _bare(one.text)))
-            text = f"{'#' * named} {_line(one.text)}" if named else _rendered(one, levels.get(_size(one)))
-            is_item = bool(one.depth) and not named
-            if is_item and after_item:
-                parts[-1] += f"\n{text}"
-            elif text:
-                parts.append(text)
-            after_item = is_item
-        if parts:
-            yield number, "\n\n".join((f"*Page {number}*", *parts))
+            size_level = levels.get(_size(one)) if _may_be_heading(one) else None
+            _write(one, named or size_level, builder)
+        if text := markdown_of(builder, bullet="-"):
+            yield number, f"*Page {number}*\n\n{text}"
+
+
+def _write(block: Block, level: int | None, builder: Builder) -> None:
+    """Add a block to the tree, as a heading of this level if there is one."""
+    if block.rows:
+        builder.table(([(cell, 1, "") for cell in row] for row in block.rows), _fill_cell)
+    elif level:
+        number = f"{block.number}. " if block.number else ""
+        builder.texts(builder.block(f"h{level}"), texts_of(number + " ".join(block.text.split())))
+    elif block.is_listing:
+        for line in block.text.split("\n"):
+            builder.text(builder.block("pre"), line)
+    elif block.depth:
+        item = builder.item(block.depth - 1, is_ordered=bool(block.number))
+        if block.number:
+            item.set("value", block.number)
+        builder.texts(item, texts_of(block.text))
+    elif block.text:
+        builder.texts(builder.block("p"), texts_of(block.text))
+
+
+def _fill_cell(cell: str, builder: Builder) -> None:
+    builder.texts(builder.root, texts_of(cell))
 
 
 def _levels(pages: Sequence[Sequence[Block]], outline: Outline) -> dict[float, int]:
@@ -177,18 +202,9 @@ def _size(block: Block) -> float:
     return round(block.size * 2) / 2
 
 
-def _rendered(one: Block, level: int | None) -> str:
-    if one.rows:
-        lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in one.rows]
-        return "\n".join((lines[0], "|" + " --- |" * len(one.rows[0]), *lines[1:]))
-    text = one.text
-    if level and _may_be_heading(one):
-        return f"{'#' * level} {_line(text)}"
-    return f"{'  ' * (one.depth - 1)}{text}" if one.depth else _BLOCK_START.sub(r"\\", text)
-
-
 def _may_be_heading(one: Block) -> bool:
-    return not one.depth and len(one.text) <= LONGEST_HEADING and _has_letters(one.text)
+    is_text = not one.depth and not one.rows and not one.is_listing
+    return is_text and len(one.text) <= LONGEST_HEADING and _has_letters(one.text)
 
 
 def _has_letters(text: str) -> bool:
@@ -201,7 +217,7 @@ def _bare(line: str) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.replace("\0", "").split())
+    return " ".join(without_marks(text).replace("\0", "").split())
 
 
 WIDE_GAP = 0.95
@@ -230,23 +246,103 @@ _UNFINISHED = re.compile(r"(?:\b[^\W\dA-Z_]{1,4}|[^\w\s)\]”’»\"'?!])$")
 
 
 class Block(NamedTuple):
-    """A paragraph, list item (`depth` from 1) or table of a page; `size` is the size of its font, 0 for a table."""
+    """A paragraph, list item (`depth` from 1, with its `number` if it has one), listing or table of a page.
+
+    `size` is the size of its font, 0 for a table.
+    """
 
     text: str
     size: float
     depth: int = 0
     rows: tuple[tuple[str, ...], ...] = ()
+    number: str = ""
+    is_listing: bool = False
 
 
 def blocks(sheet: Sheet) -> list[Block]:
     """The blocks of a page in reading order."""
-    tables, words = ruled(sheet.words, sheet.lines)
     letters: Counter[float] = Counter()
     for word in sheet.words:
         letters[word.size] += len(word.text)
-    larger = max(letters, key=letters.__getitem__, default=0.0) * LARGER
+    usual = max(letters, key=letters.__getitem__, default=0.0)
+    tables, words = ruled(_with_drop_caps(sheet.words, usual), sheet.lines)
+    words = _with_bullets(_without_line_numbers(words), sheet.dots)
+    if 2 * sum(len(word.text) for word in words if word.is_typed) > letters.total():
+        words = [word._replace(is_typed=False) for word in words]  # the whole page is typed
+    larger = usual * LARGER
     found = [block for leaf in _ordered([*tables, *_segments(words)], 0) for block in _leaf_blocks(leaf, larger)]
     return [*found, Block(sheet.turned, 1.0)] if sheet.turned else found
+
+
+DROP_CAP = 1.8
+"""A letter that begins a paragraph and is so much larger than its text."""
+
+
+def _with_drop_caps(words: Sequence[Word], usual: float) -> list[Word]:
+    """The words with each large first letter before the word of the upper line beside it."""
+    caps = [word for word in words if len(word.text) == 1 and word.text.isalpha() and word.size >= DROP_CAP * usual]
+    if not caps:
+        return list(words)
+    left = [word for word in words if word not in caps]
+    for cap in caps:
+        beside = [
+            word
+            for word in left
+            if cap.y - usual / 2 <= word.y <= cap.y + cap.size and 0 <= word.x0 - cap.x1 + usual <= 3 * usual
+        ]
+        first = max(beside, key=lambda word: (round(word.y), -word.x0), default=None)
+        if first is None or first.y - cap.y < usual / 2:
+            left.append(cap)  # beside one line alone it is no letter of the text
+        else:
+            left[left.index(first)] = first._replace(text=cap.text + first.text)
+    return left
+
+
+LEAST_NUMBERED = 5
+"""The fewest lines whose numbers may be those of a draft."""
+NUMBERED_WORDS = 5
+"""The words that a line of such a draft has, in the middle of all lines: a row of a table has fewer in a cell."""
+
+
+def _without_line_numbers(words: Sequence[Word]) -> list[Word]:
+    """The words without the numbers that count the lines of a draft at their left."""
+    rows = list(lines(words))
+    counted = [row for row in rows if row[0].text.isdecimal() and len(row) > 1 and _is_apart(row)]
+    steps = {int(below[0].text) - int(above[0].text) for above, below in pairwise(counted)}
+    if len(counted) < LEAST_NUMBERED or len(steps) != 1 or not steps <= {1, 2, 5, 10}:
+        return list(words)
+    lengths = sorted(len(row) - 1 for row in counted)
+    has_cells = sum(1 for row in counted if any(map(_has_gap, pairwise(row[1:])))) * 4 > len(counted)
+    if lengths[len(lengths) // 2] < NUMBERED_WORDS or has_cells:
+        return list(words)
+    numbers = {row[0] for row in counted}
+    return [word for word in words if word not in numbers]
+
+
+def _is_apart(row: Sequence[Word]) -> bool:
+    return _has_gap((row[0], row[1]))
+
+
+def _has_gap(pair: tuple[Word, Word]) -> bool:
+    before, after = pair
+    return after.x0 - before.x1 > WIDE_GAP * min(before.size, after.size)
+
+
+FARTHEST_BULLET = 2.5
+"""How far from its text a bullet may stand, in font sizes."""
+
+
+def _with_bullets(words: Sequence[Word], dots: Sequence[tuple[float, float]]) -> list[Word]:
+    """The words and, before the lines that have one, the bullets that are drawn."""
+    bullets = []
+    for row in lines(words) if dots else ():
+        first = row[0]
+        for x, y in dots:
+            is_beside = 0 < first.x0 - x < FARTHEST_BULLET * first.size
+            if is_beside and 0 <= y - first.y <= 0.7 * first.size:
+                bullets.append(Word(x - 1, x + 1, first.y, first.size, "•"))
+                break
+    return [*words, *bullets]
 
 
 def _place(segment: Word | Segment) -> tuple[float, float]:
@@ -263,7 +359,8 @@ def _segments(words: Sequence[Word]) -> list[Segment]:
                 wide = 3.5 if len(run) == 1 and _LIST_MARK.fullmatch(run[0].text) else WIDE_GAP
                 before = run[-1]
                 size = min(before.size, word.size) if before.size > 0.4 * word.size else word.size
-                if word.x0 - before.x1 > wide * size:
+                is_typed = before.is_typed and word.is_typed
+                if word.x0 - before.x1 > wide * size and not is_typed:
                     segments.append(_segment(run))
                     run = []
             run.append(word)
@@ -289,9 +386,39 @@ def _segment(run: Sequence[Word]) -> Segment:
     # The number of a list item may be larger than its text.
     named = run[1:] if len(run) > 1 and not _has_letters(run[0].text) else run
     largest = max(named, key=lambda word: (word.size, len(word.text)))
-    text = _LEADERS.sub(" …", _WITHIN.sub("", " ".join(word.text for word in run)))
+    text = _LEADERS.sub(" …", _WITHIN.sub(_joint, text_of(run)))
     first = run[0].x1 - run[0].x0
-    return Segment(run[0].x0, run[-1].x1, largest.y, largest.size, text, len(run), first_word=first)
+    is_typed = all(word.is_typed for word in run)
+    listing = _listing(run) if is_typed else ""
+    end = max(word.x1 for word in run)
+    return Segment(run[0].x0, end, largest.y, largest.size, text, len(run), (), first, is_typed, listing)
+
+
+def _joint(broken: re.Match[str]) -> str:
+    """What stands between the halves of a word that is broken: the hyphen only if it belongs to the word."""
+    return _hyphen(broken.string[: broken.start()], broken.string[broken.end() :])
+
+
+def _hyphen(before: str, after: str) -> str:
+    """The hyphen between the end of a line and the beginning of the next, if it is no mere sign of a broken word."""
+    part = without_marks(before).rpartition(" ")[2]
+    rest = without_marks(after)[:1]
+    belongs = "-" in part or not part[-1:].islower() or not rest.islower()
+    return "-" if belongs else ""
+
+
+TYPED_WIDTH = 0.6
+"""The width of a letter of most such fonts, in font sizes."""
+
+
+def _listing(run: Sequence[Word]) -> str:
+    """The words with as many blanks between them as have room there."""
+    letters = sum(len(word.text) for word in run)
+    width = sum(word.x1 - word.x0 for word in run) / letters or TYPED_WIDTH * run[0].size
+    text = run[0].text
+    for before, word in pairwise(run):
+        text += " " * max(1, round((word.x0 - before.x1) / width)) + word.text
+    return text
 
 
 def _ordered(segments: Sequence[Segment], depth: int) -> Iterator[Sequence[Segment]]:
@@ -374,12 +501,20 @@ def _leaf_blocks(segments: Sequence[Segment], larger: float) -> Iterator[Block]:
 def _paragraphs(rows: Sequence[Sequence[Segment]], right: float, larger: float) -> Iterator[Block]:
     paragraph: list[list[Segment]] = []
     items: list[float] = []
+    usual = _leading(rows, right)
     for row in rows:
         first = row[0]
+        is_typed = _is_line_of_listing(row)
+        if paragraph and is_typed != _is_line_of_listing(paragraph[-1]):
+            yield _block(paragraph, items, right)
+            paragraph = []
+        if paragraph and is_typed and paragraph[-1][0].y - row[0].y <= LISTING_LEADING * first.size:
+            paragraph.append(list(row))
+            continue
         if paragraph:
             above = paragraph[-1][-1]
             ends = first.size >= larger and not _is_full(above, first, right)
-            leading = HEADING_LEADING if ends else LEADING
+            leading = HEADING_LEADING if ends else usual
             is_near = abs(above.size - first.size) <= 0.6 and above.y - first.y <= leading * first.size
             is_item = first.words != 1 and _LIST_MARK.fullmatch(first.text.partition(" ")[0])
             is_heading = first.size >= larger and _is_another(paragraph[-1], row, is_full=not ends)
@@ -393,6 +528,31 @@ def _paragraphs(rows: Sequence[Sequence[Segment]], right: float, larger: float) 
             paragraph.append(list(row))
     if paragraph:
         yield _block(paragraph, items, right)
+
+
+WIDEST_LEADING = 3.2
+"""The largest distance of the lines of a draft with room for remarks, in font sizes."""
+
+
+def _leading(rows: Sequence[Sequence[Segment]], right: float) -> float:
+    """The largest distance of the lines of a paragraph: more than usual where most full lines stand farther apart."""
+    distances = [
+        (above[-1].y - below[0].y) / below[0].size
+        for above, below in pairwise(rows)
+        if not above[0].rows and not below[0].rows and _is_full(above[-1], below[0], right)
+    ]
+    if len(distances) < LEAST_LINES:
+        return LEADING
+    middle = sorted(distances)[len(distances) // 2]
+    return middle * 1.05 if LEADING < middle <= WIDEST_LEADING else LEADING
+
+
+LISTING_LEADING = 3.0
+"""The largest distance of the lines of a listing, which may have empty ones, in font sizes."""
+
+
+def _is_line_of_listing(row: Sequence[Segment]) -> bool:
+    return all(segment.is_typed for segment in row)
 
 
 def _is_another(above: Sequence[Segment], line: Sequence[Segment], *, is_full: bool) -> bool:
@@ -415,18 +575,20 @@ def _is_full(line: Segment, following: Segment, right: float) -> bool:
 
 def _block(paragraph: Sequence[Sequence[Segment]], items: list[float], right: float) -> Block:
     """The block of a paragraph's lines. `items` are the indents of the list items above it."""
+    if len(paragraph) > 1 and all(map(_is_line_of_listing, paragraph)):
+        items.clear()
+        return Block(_listed(paragraph), paragraph[0][0].size, is_listing=True)
     text = ""
     above: Segment | None = None
     for line in paragraph:
-        words = " ".join(one.text for one in line)
+        words = _line_of(line)
         if above and text[-1] in BROKEN:
-            text = text[:-1] + words
+            text = text[:-1] + _hyphen(text[:-1], words) + words
         elif above:
             one = line[0]
-            flows = _is_full(above, one, right) and (
-                above.words >= PROSE_WORDS or one.text[0].islower() or not above.text.isascii()
-            )
-            text += (" " if flows else "\n") + words
+            is_prose = above.words >= PROSE_WORDS or one.text[0].islower() or not above.text.isascii()
+            flows = (_is_full(above, one, right) and is_prose) or has_right_to_left(above.text)
+            text += (between(text, words) if flows else "\n") + words
         else:
             text = words
         above = line[-1]
@@ -434,11 +596,37 @@ def _block(paragraph: Sequence[Sequence[Segment]], items: list[float], right: fl
     first = paragraph[0][0]
     size = next((one.size for one in paragraph[0] if _has_letters(one.text)), first.size)
     mark, _, rest = text.partition(" ")
-    if not (rest and (mark in _BULLETS or mark in "-–—" or _NUMBERED.match(text))):
+    numbered = _NUMBERED.match(text)
+    if not (rest and (mark in _BULLETS or mark in "-–—" or numbered)):
         items.clear()
         return Block(text, size)
     while items and items[-1] > first.x0 + first.size / 2:
         items.pop()
     if not items or items[-1] < first.x0 - first.size / 2:
         items.append(first.x0)
-    return Block(text if mark[0].isdigit() else f"- {rest}", size, depth=len(items))
+    number = mark.rstrip(".)") if numbered else ""
+    return Block(rest, size, depth=len(items), number=number)
+
+
+def _line_of(line: Sequence[Segment]) -> str:
+    """The text of a line, whose parts may be read from right to left."""
+    parts = [one.text for one in line]
+    return " ".join(reversed(parts) if all(map(has_right_to_left, parts)) else parts)
+
+
+def _listed(lines: Sequence[Sequence[Segment]]) -> str:
+    """The lines of a listing with their indents, and an empty one where there is room for it."""
+    left = min(line[0].x0 for line in lines)
+    size = lines[0][0].size
+    widths = [(line[0].x1 - line[0].x0) / max(len(line[0].listing), 1) for line in lines]
+    width = max(sorted(widths)[len(widths) // 2], 0.1)
+    written = ""
+    above: Segment | None = None
+    for line in lines:
+        first = line[0]
+        if above is not None:
+            written += "\n\n" if above.y - first.y > LEADING * size else "\n"
+        indent = " " * round((first.x0 - left) / width)
+        written += indent + " ".join(segment.listing for segment in line)
+        above = first
+    return written.translate(_UNBROKEN)

@@ -1,4 +1,7 @@
-"""The words of a PDF page, and its tables: cells between ruling lines, and aligned columns of words."""
+"""The words of a PDF page, and its tables: cells between ruling lines, and aligned columns of words.
+
+Raised, lowered and linked parts of a text stand between marks, see `pdf_text`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from websearch_gateway.pages.formats.pdf_text import (
+    MARKS,
+    Sign,
+    has_digit,
+    has_right_to_left,
+    in_reading_order,
+    marked,
+    text_of,
+)
+
 MOST_OBJECTS = 20_000
 """The objects of a page that are searched for ruling lines; drawings have more, and no tables."""
 MOST_POINTS = 20_000
@@ -19,12 +32,15 @@ MOST_CHARACTERS = 200_000
 
 BROKEN = "\x02\ufffe\u00ad"
 """Marks of a hyphen at the end of a line, which PDFium joins with the next: its own two, and the soft hyphen."""
-_WORD = re.compile(rf"[^\s\0{BROKEN}]+[{BROKEN}]?")
+_WORD = re.compile(rf"[^\s\0{BROKEN}{MARKS}]+[{BROKEN}]?")
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
 class Word(NamedTuple):
-    """A word from `x0` to `x1` on the baseline `y`, which grows upwards, in points; `size` is that of its font."""
+    """A word from `x0` to `x1` on the baseline `y`, which grows upwards, in points; `size` is that of its font.
+
+    `is_typed`: all letters of its font have one width. `link` is the address to which it leads.
+    """
 
     x0: float
     x1: float
@@ -32,6 +48,8 @@ class Word(NamedTuple):
     size: float
     text: str
     rows: tuple[()] = ()
+    is_typed: bool = False
+    link: str = ""
 
 
 Span = tuple[float, float, float]
@@ -41,13 +59,15 @@ Span = tuple[float, float, float]
 class Sheet(NamedTuple):
     """A page: upright words, the text that runs in another direction, ruling lines, and its height.
 
-    `lines` are the horizontal ones by True, and the vertical ones by False.
+    `lines` are the horizontal ones by True, and the vertical ones by False. `dots` are the middles of small shapes,
+    such as the bullets that browsers draw.
     """
 
     words: list[Word]
     turned: str
     lines: dict[bool, list[Span]]
     height: float
+    dots: list[tuple[float, float]] = []  # noqa: RUF012 - never changed
 
 
 Turn = Callable[[float, float], tuple[float, float]]
@@ -82,15 +102,16 @@ def sheet(page: Any) -> Sheet:
     del letters[-1]
     upright = max(letters, key=letters.__getitem__)
     turn = _turn(upright, width, height)
-    words = [
-        _word(raw, match, scale, turn)
-        for direction, scale, matches in runs
-        if direction == upright
-        for match in matches
-    ]
+    words: list[Word] = []
+    for direction, scale, matches in runs:
+        if direction == upright:
+            is_typed = bool(matches) and _is_typed(raw, matches[0].start())
+            words += (_word(raw, match, scale, turn, is_typed=is_typed) for match in matches)
+    words = _linked(words, page, turn)
     turned = " ".join(_whole(match[0]) for direction, _, matches in runs if direction != upright for match in matches)
     textpage.close()
-    return Sheet(words, turned, _lines(page, turn) if words else {}, width if upright % 2 else height)
+    lines, dots = _shapes(page, turn) if words else ({}, [])
+    return Sheet(words, turned, lines, width if upright % 2 else height, dots)
 
 
 def _turn(quarters: int, width: float, height: float) -> Turn:
@@ -104,16 +125,103 @@ def _turn(quarters: int, width: float, height: float) -> Turn:
     return turns[quarters]
 
 
-def _word(raw: Any, match: re.Match[str], scale: float, turn: Turn) -> Word:
+def _word(raw: Any, match: re.Match[str], scale: float, turn: Turn, *, is_typed: bool) -> Word:
     import pypdfium2.raw as pdfium
 
-    first = match.start()
+    text = match[0]
+    first, last = match.start(), match.end() - 1
     box, x, y = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
     pdfium.FPDFText_GetCharOrigin(raw, first, x, y)
-    pdfium.FPDFText_GetLooseCharBox(raw, match.end() - 1, box)
+    pdfium.FPDFText_GetLooseCharBox(raw, last, box)
     start, baseline = turn(x.value, y.value)
     end = max(turn(box.left, box.bottom)[0], turn(box.right, box.top)[0], start)
-    return Word(start, end, baseline, max(pdfium.FPDFText_GetFontSize(raw, first) * scale, 1.0), _whole(match[0]))
+    size = pdfium.FPDFText_GetFontSize(raw, first)
+    if len(text) > 1 and not _HALVES.search(text):
+        runs_backwards = has_right_to_left(text)
+        has_two_sizes = pdfium.FPDFText_GetFontSize(raw, last) != size
+        if runs_backwards or has_two_sizes or has_digit(text):
+            signs = [_sign(raw, index, sign, turn) for index, sign in enumerate(text, first)]
+            size = max(sign.size for sign in signs)
+            baseline = next(sign.y for sign in signs if sign.size == size)
+            text = in_reading_order(signs) if runs_backwards else marked(signs, size, baseline)
+            if runs_backwards:
+                farthest = max(range(len(signs)), key=lambda at: signs[at].x)
+                pdfium.FPDFText_GetLooseCharBox(raw, first + farthest, box)
+                end = max(turn(box.left, box.bottom)[0], turn(box.right, box.top)[0], end)
+                start = min(start, *(sign.x for sign in signs))
+    return Word(start, end, baseline, max(size * scale, 1.0), _whole(text), is_typed=is_typed)
+
+
+def _sign(raw: Any, index: int, text: str, turn: Turn) -> Sign:
+    import pypdfium2.raw as pdfium
+
+    x, y = ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(raw, index, x, y)
+    return Sign(text, *turn(x.value, y.value), pdfium.FPDFText_GetFontSize(raw, index))
+
+
+_FIXED_PITCH = 1  # of the flags of a font (ISO 32000-1, table 123)
+_TYPED_FONTS = re.compile(rb"mono|courier|consol|menlo|typewriter|cmtt|inconsolata|source ?code", re.IGNORECASE)
+_LONGEST_NAME = 200
+
+
+def _is_typed(raw: Any, index: int) -> bool:
+    import pypdfium2.raw as pdfium
+
+    flags, name = ctypes.c_int(), ctypes.create_string_buffer(_LONGEST_NAME)
+    length = pdfium.FPDFText_GetFontInfo(raw, index, name, _LONGEST_NAME, flags)
+    return bool(flags.value & _FIXED_PITCH) or (length <= _LONGEST_NAME and bool(_TYPED_FONTS.search(name.value)))
+
+
+MOST_LINKS = 500
+"""The links of a page that are looked at."""
+_LONGEST_ADDRESS = 2_000
+
+
+def _linked(words: list[Word], page: Any, turn: Turn) -> list[Word]:
+    """The words with the addresses to which the page links them."""
+    places = list(_links(page, turn))
+    return (
+        [
+            word
+            if (address := next((place.address for place in places if place.holds(word)), "")) == ""
+            else word._replace(link=address)
+            for word in words
+        ]
+        if places
+        else words
+    )
+
+
+class _Link(NamedTuple):
+    """A part of the page that leads to an address."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    address: str
+
+    def holds(self, word: Word) -> bool:
+        """Whether the middle of a word lies in this part."""
+        middle = word.y + word.size / 3
+        return self.x0 <= (word.x0 + word.x1) / 2 <= self.x1 and self.y0 <= middle <= self.y1
+
+
+def _links(page: Any, turn: Turn) -> Iterator[_Link]:
+    import pypdfium2.raw as pdfium
+
+    place, link, box = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
+    address = ctypes.create_string_buffer(_LONGEST_ADDRESS)
+    for _ in range(MOST_LINKS):
+        if not pdfium.FPDFLink_Enumerate(page.raw, place, link):
+            return
+        action = pdfium.FPDFLink_GetAction(link)
+        length = pdfium.FPDFAction_GetURIPath(page.pdf.raw, action, address, _LONGEST_ADDRESS) if action else 0
+        url = address.value.decode("utf-8", "replace") if 0 < length <= _LONGEST_ADDRESS else ""
+        if url.startswith(("http://", "https://", "mailto:")) and pdfium.FPDFLink_GetAnnotRect(link, box):
+            (ax, ay), (bx, by) = turn(box.left, box.bottom), turn(box.right, box.top)
+            yield _Link(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by), url)
 
 
 def _whole(text: str) -> str:
@@ -136,11 +244,12 @@ def _characters(raw: Any) -> str:
     return "".join(chr(code) if code < 0x110000 else " " for code in codes)
 
 
-def _lines(page: Any, turn: Turn) -> dict[bool, list[Span]]:
-    """The ruling lines: thin boxes, and the straight parts of paths."""
+def _shapes(page: Any, turn: Turn) -> tuple[dict[bool, list[Span]], list[tuple[float, float]]]:
+    """The ruling lines, which are thin boxes and the straight parts of paths, and the middles of dots."""
     import pypdfium2.raw as pdfium
 
     lines: dict[bool, list[Span]] = {True: [], False: []}
+    dots: list[tuple[float, float]] = []
     left = MOST_POINTS
     count = pdfium.FPDFPage_CountObjects(page.raw)
     for index in range(count if count <= MOST_OBJECTS else 0):
@@ -150,12 +259,33 @@ def _lines(page: Any, turn: Turn) -> dict[bool, list[Span]]:
         points = pdfium.FPDFPath_CountSegments(element)
         left -= points
         if left < 0:
-            return {}
+            return {}, []
+        if dot := _dot(element, turn):
+            dots.append(dot)
+            continue
         for start, end in _straight(element, points, turn):
             (x0, x1), (y0, y1) = sorted((start[0], end[0])), sorted((start[1], end[1]))
             if (x1 - x0 < 1) != (is_flat := y1 - y0 < 1):
                 lines[is_flat].append((y0, x0, x1) if is_flat else (x0, y0, y1))
-    return lines
+    return lines, dots
+
+
+_DOT_SIZES = (1.5, 8.0)
+"""The width and height of a bullet, in points."""
+
+
+def _dot(path: Any, turn: Turn) -> tuple[float, float] | None:
+    """The middle of a shape that is small and as wide as high; None for any other."""
+    import pypdfium2.raw as pdfium
+
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    if not pdfium.FPDFPageObj_GetBounds(path, left, bottom, right, top):
+        return None
+    width, height = right.value - left.value, top.value - bottom.value
+    least, most = _DOT_SIZES
+    if not (least <= width <= most and abs(width - height) < least / 2):
+        return None
+    return turn((left.value + right.value) / 2, (bottom.value + top.value) / 2)
 
 
 def _straight(path: Any, points: int, turn: Turn) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
@@ -198,7 +328,10 @@ WRAPPED = 1.45
 
 
 class Segment(NamedTuple):
-    """Words of a line without a wide gap, from `x0` to `x1` on the baseline `y`. `rows` are those of a whole table."""
+    """Words of a line without a wide gap, from `x0` to `x1` on the baseline `y`. `rows` are those of a whole table.
+
+    `is_typed`: all words are in a font with letters of one width; `listing` is then the text with its blanks.
+    """
 
     x0: float
     x1: float
@@ -208,6 +341,8 @@ class Segment(NamedTuple):
     words: int
     rows: tuple[tuple[str, ...], ...] = ()
     first_word: float = 0.0
+    is_typed: bool = False
+    listing: str = ""
 
 
 Place = tuple[int, int]
@@ -318,8 +453,7 @@ def _filled(grid: Grid, words: Sequence[Word]) -> tuple[list[list[str]], list[Wo
         lines: dict[int, list[Word]] = {}
         for word in found:
             lines.setdefault(round(word.y / (word.size / 2)), []).append(word)
-        ordered = (word.text for _, line in sorted(lines.items(), reverse=True) for word in sorted(line))
-        written[place] = " ".join(ordered)
+        written[place] = " ".join(text_of(sorted(line)) for _, line in sorted(lines.items(), reverse=True))
     rows = [[written.get(merged[row, column], "") for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
     return [row for row in rows if any(row)], outside
 

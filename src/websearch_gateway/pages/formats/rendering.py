@@ -169,11 +169,11 @@ def _last(element: Any) -> Any:
     return next(element.iterchildren(reversed=True), None)
 
 
-def markdown_of(builder: Builder) -> str:
+def markdown_of(builder: Builder, bullet: str = "*") -> str:
     """The Markdown of the tree, in which each place of a merged cell repeats its text."""
     from websearch_gateway.pages import rendering
 
-    return rendering.to_markdown(rendering.prepared(builder.root), "", "*")
+    return rendering.to_markdown(rendering.prepared(builder.root), "", bullet)
 
 
 def note_of(number: int, builder: Builder) -> str:

@@ -13,8 +13,8 @@ _SPECIAL = re.compile(
     r"|\](?=[(\[:])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)"
 )
 _MAYBE_SPECIAL = re.compile(r"[\\`*_\]<&~]")  # most text has none, and to look for them is faster than `_SPECIAL`
-_LINE_STARTS = "#-+>=~"
-_LINE_START = re.compile(r"^(?:(#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$)|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
+_LINE_STARTS = "#-+>=~|"
+_LINE_START = re.compile(r"^(?:(\||(?:#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$))|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
 
 
 def escaped(text: str) -> str:

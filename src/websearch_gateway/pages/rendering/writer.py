@@ -36,6 +36,7 @@ from websearch_gateway.pages.rendering.vocabulary import (
 
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~", "strike": "~~"}
 _MOST_LINKED = 50  # a link around more blocks is left out
+_ESCAPED_NUMBER = re.compile(r"^(\d{1,9})\\([.)])")
 # Elements whose Markdown has a mark or an indent, so that each rewrites all text in it. One inside of more than
 # _DEEPEST gets no mark: the work would be quadratic in the depth.
 _MARKED = frozenset(("li", "blockquote", "dt", *HEADINGS))
@@ -279,6 +280,7 @@ class _Writer:
             return [_noted(note, blocks)]
         if tag in HEADINGS:
             line = " ".join(BLANKS.sub(" ", block.replace("**", "")) for block in blocks)
+            line = _ESCAPED_NUMBER.sub(r"\1\2", line)  # behind the mark of a heading it begins no list
             return [marked(f"{'#' * HEADINGS[tag]} {line}", element)]
         if tag == "li":
             if any(block.startswith("#") for block in blocks):  # a list of sections, as of javadoc

@@ -1,0 +1,152 @@
+"""The text of words of a PDF: raised and lowered signs, links, scripts that run from right to left. Pure.
+
+PDFium gives signs with their places. What is raised or linked stands between marks in a text, and becomes an element of
+the tree in the end (`texts_of`). The marks are no characters of Unicode, so no text has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple, Protocol
+
+from websearch_gateway.pages.formats.rendering import Text
+
+RAISED, LOWERED, LINK, LINKED, END = MARKS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4"
+"""The beginnings of a raised and a lowered part, and of a link and its words; and the end of each."""
+SMALLER = 0.88
+"""A raised or lowered sign is at most so large, compared with the word."""
+LEAST_RISE, LEAST_FALL = 0.15, 0.07
+"""How far it stands above or below the baseline at least, in font sizes."""
+
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")
+_LEFT_TO_RIGHT = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]")
+_RUN_TO_RIGHT = re.compile(r"[0-9A-Za-z\u00c0-\u024f]+(?:[.,:/-][0-9A-Za-z\u00c0-\u024f]+)*")
+_PIECE = re.compile(f"{LINK}([^{MARKS}]*){LINKED}|[{MARKS}]")
+_MARKUP = re.compile(f"{LINK}[^{MARKS}]*{LINKED}|[{MARKS}]")
+_MIRRORED = str.maketrans("()[]{}<>«»", ")(][}{><»«")
+
+
+class Sign(NamedTuple):
+    """A character with its place on the baseline and the size of its font."""
+
+    text: str
+    x: float
+    y: float
+    size: float
+
+
+class Placed(Protocol):
+    """A word in a line."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def link(self) -> str: ...
+
+
+def has_digit(text: str) -> bool:
+    """Whether a text may have powers and indices."""
+    return any(map(str.isdigit, text))
+
+
+def has_right_to_left(text: str) -> bool:
+    """Whether a text has letters of a script that runs from right to left."""
+    return not text.isascii() and bool(_RIGHT_TO_LEFT.search(text))
+
+
+def in_reading_order(signs: Sequence[Sign]) -> str:
+    """A word of Hebrew or Arabic as it is read. Programs store it as it is read, or as it stands on the paper."""
+    letters = [sign for sign in signs if _RIGHT_TO_LEFT.match(sign.text)]
+    is_as_it_stands = letters[0].x < letters[-1].x
+    if not is_as_it_stands:
+        return "".join(sign.text for sign in signs)
+    # The letters of a ligature share a place and are in reading order already.
+    text = "".join(sign.text for sign in sorted(signs, key=lambda sign: -sign.x)).translate(_MIRRORED)
+    return _RUN_TO_RIGHT.sub(lambda run: run[0][::-1], text)
+
+
+def marked(signs: Sequence[Sign], size: float, baseline: float) -> str:
+    """A word with marks around its raised and lowered signs."""
+    parts = []
+    for mark, run in groupby(signs, lambda sign: _height(sign, size, baseline)):
+        text = "".join(sign.text for sign in run)
+        parts.append(f"{mark}{text}{END}" if mark else text)
+    return "".join(parts)
+
+
+def _height(sign: Sign, size: float, baseline: float) -> str:
+    if sign.size > SMALLER * size:
+        return ""
+    rise = (sign.y - baseline) / size
+    return RAISED if rise >= LEAST_RISE else LOWERED if rise <= -LEAST_FALL else ""
+
+
+def text_of(line: Sequence[Placed]) -> str:
+    """The words of a line, from left to right on the paper, as they are read, with marks around their links."""
+    pieces = []
+    reads = _as_read(line)
+    for link, words in groupby(reads, lambda word: word.link):
+        text = _spaced([word.text if reads is line else _turned(word.text) for word in words])
+        pieces.append(f"{LINK}{link}{LINKED}{text}{END}" if link else text)
+    return _spaced(pieces)
+
+
+def _as_read(line: Sequence[Placed]) -> Sequence[Placed]:
+    """The words in the order in which they are read."""
+    backwards = sum(1 for word in line if has_right_to_left(word.text))
+    if not backwards or backwards < sum(1 for word in line if _LEFT_TO_RIGHT.search(word.text)):
+        return line
+    ordered: list[Placed] = []
+    for is_latin, run in groupby(reversed(line), lambda word: bool(_LEFT_TO_RIGHT.search(word.text))):
+        words = list(run)
+        ordered += words[::-1] if is_latin else words
+    return ordered
+
+
+_POINTS_FIRST = re.compile(r"([.,;:!?]+)([\d.,/:-]*\d)")
+
+
+def _turned(text: str) -> str:
+    """A number in a line from right to left: the comma at its left follows it."""
+    return _POINTS_FIRST.sub(r"\2\1", text) if _POINTS_FIRST.fullmatch(text) else text
+
+
+_WIDE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60]")
+"""Signs of scripts that put no blanks between words."""
+
+
+def _spaced(pieces: Sequence[str]) -> str:
+    return "".join(f"{between(before, piece)}{piece}" for before, piece in zip(("", *pieces), pieces, strict=False))
+
+
+def between(before: str, after: str) -> str:
+    """What stands between two pieces of a line or two lines of a paragraph: a blank, but none between Chinese signs."""
+    before, after = without_marks(before), without_marks(after)
+    if not before or (_WIDE.match(before[-1]) and after and _WIDE.match(after[0])):
+        return ""
+    return " "
+
+
+def without_marks(text: str) -> str:
+    """A text as people see it."""
+    return _MARKUP.sub("", text) if not text.isascii() else text
+
+
+def texts_of(text: str) -> Iterator[Text]:
+    """The pieces of a text with the inline elements that its marks stand for."""
+    open_marks: list[str] = []
+    done = 0
+    for mark in _PIECE.finditer(text):
+        if piece := text[done : mark.start()]:
+            yield piece, tuple(open_marks)
+        done = mark.end()
+        if mark[0] == END:
+            del open_marks[-1:]
+        elif mark[0] in (RAISED, LOWERED):
+            open_marks.append("sup" if mark[0] == RAISED else "sub")
+        elif mark[1]:
+            open_marks.append(f"a {mark[1]}")
+    if piece := text[done:]:
+        yield piece, tuple(open_marks)

@@ -1,0 +1,131 @@
+"""What the sheets of a workbook show beside their values: formats, links, errors, and hidden rows and columns.
+
+The library that reads the values knows none of them. One pass over the text of each sheet finds them; a workbook that
+is too large to look at has its values alone. XLSX only. Pure.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+from urllib.parse import quote
+
+from websearch_gateway.pages.formats.number_formats import BUILT_IN, NumberFormat, number_format
+from websearch_gateway.pages.formats.package import Package
+
+MOST_LOOKED_AT = 30_000_000
+"""The bytes of the sheets that are looked at."""
+MOST_LOOKS = 300_000
+"""The most cells of a sheet whose look is kept, and the most links."""
+MOST_HIDDEN = 16_384
+LONGEST_TEXT = 500
+"""The most bytes of a formula that are shown."""
+
+_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_CELL = re.compile(
+    rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})(\d{1,7})"([^>]*?)(?:/>|>(?:<(?:\w+:)?f\b[^>]*?(?:/>|>([^<]*)</[^>]*>))?'
+    rb"(?:<(?:\w+:)?v>([^<]*)<)?)"
+)
+_STYLE = re.compile(rb'\bs="(\d{1,5})"')
+_KIND = re.compile(rb'\bt="(\w+)"')
+_HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\s[^>]*?\br="(\d{1,7})"[^>]*?\bhidden="(?:1|true)"')
+_COLUMN = re.compile(rb"<(?:\w+:)?col\s([^>]*)>")
+_LINK = re.compile(rb"<(?:\w+:)?hyperlink\s([^>]*)>")
+_CELL_NAME = re.compile(rb"([A-Z]{1,3})(\d{1,7})")
+_SAFE = "!#$%&'*+,/:;=?@~"
+"""What stays in the address of a link; brackets would end it, and a bar its cell."""
+_ATTRIBUTE = re.compile(rb'([\w:]+)="([^"]*)"')
+
+Place = tuple[int, int]
+"""The row and column of a cell, from 0."""
+
+
+@dataclass(slots=True)
+class Looks:
+    """What a sheet shows. `texts` replace the values of cells that have none, such as errors and formulas."""
+
+    formats: dict[Place, NumberFormat] = field(default_factory=dict)
+    texts: dict[Place, str] = field(default_factory=dict)
+    links: dict[Place, str] = field(default_factory=dict)
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: set[int] = field(default_factory=set)
+
+
+def looks_of(package: Package) -> Mapping[str, Looks]:
+    """The looks of the sheets of an XLSX by their names."""
+    part = package.related("", "officeDocument")
+    root, relations = package.xml(part), package.relations(part)
+    if root is None:
+        return {}
+    formats = _formats(package.xml(package.related(part, "styles")))
+    looks: dict[str, Looks] = {}
+    room = MOST_LOOKED_AT
+    for sheet in root.iter(f"{_S}sheet"):
+        name = relations.get(sheet.get(_R_ID, ""), ("", ""))[1]
+        entry = package.names.get(name)
+        if entry is None or entry.file_size > min(room, package.left):
+            continue
+        room -= entry.file_size
+        looks[sheet.get("name", "")] = _looks(package.read(name), formats, package.relations(name))
+    return looks
+
+
+def _formats(styles: Any) -> list[NumberFormat | None]:
+    """The formats by the number that cells name."""
+    if styles is None:
+        return []
+    codes = {number.get("numFmtId", ""): number.get("formatCode", "") for number in styles.iter(f"{_S}numFmt")}
+    codes = {**{str(number): code for number, code in BUILT_IN.items()}, **codes}
+    known = {number: number_format(code) for number, code in codes.items()}
+    cells = styles.find(f"{_S}cellXfs")
+    return [] if cells is None else [known.get(cell.get("numFmtId", "")) for cell in cells]
+
+
+def _looks(sheet: bytes, formats: list[NumberFormat | None], relations: Mapping[str, tuple[str, str]]) -> Looks:
+    looks = Looks()
+    for cell in _CELL.finditer(sheet):
+        if len(looks.formats) + len(looks.texts) > MOST_LOOKS:
+            break
+        letters, row, attributes, formula, value = cell.groups()
+        place = int(row) - 1, column_of(letters)
+        kind = _KIND.search(attributes)
+        if kind and kind[1] == b"e" and value:
+            looks.texts[place] = _words(value)
+        elif formula and not value:
+            looks.texts[place] = f"`={_words(formula)}`"
+        elif (kind is None or kind[1] == b"n") and (style := _STYLE.search(attributes)):
+            number = int(style[1])
+            if number < len(formats) and (found := formats[number]):
+                looks.formats[place] = found
+    looks.hidden_rows = {int(row[1]) - 1 for row in _HIDDEN_ROW.finditer(sheet)}
+    for column in islice(_COLUMN.finditer(sheet), MOST_HIDDEN):
+        said = dict(_ATTRIBUTE.findall(column[1]))
+        if said.get(b"hidden") in (b"1", b"true"):
+            first, last = (int(said.get(name, b"0").decode("ascii", "replace") or 0) for name in (b"min", b"max"))
+            looks.hidden_columns.update(range(first - 1, min(last, MOST_HIDDEN)))
+    for link in islice(_LINK.finditer(sheet), MOST_LOOKS):
+        said = dict(_ATTRIBUTE.findall(link[1]))
+        address = relations.get(said.get(b"r:id", b"").decode("utf-8", "replace"), ("", ""))[1]
+        cell_name = _CELL_NAME.match(said.get(b"ref", b""))
+        if cell_name and address.startswith(("http://", "https://", "mailto:")):
+            looks.links[int(cell_name[2]) - 1, column_of(cell_name[1])] = quote(address, safe=_SAFE)
+    return looks
+
+
+def _words(escaped: bytes) -> str:
+    """A text of the XML as it may stand in a cell."""
+    text = html.unescape(escaped[:LONGEST_TEXT].decode("utf-8", "replace"))
+    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")
+
+
+def column_of(letters: bytes) -> int:
+    """The number of a column from 0."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number - 1
