@@ -28,6 +28,7 @@ from websearch_gateway.errors import UNUSABLE, ForbiddenUrlError, SearchError, S
 from websearch_gateway.models import (
     LOCAL,
     SCOPES,
+    SHORTEST_QUERY,
     Call,
     Caller,
     Deadline,
@@ -509,7 +510,7 @@ class CacheAdmin:
             details = {"field": "olderThanHours", "allowed": demand}
             raise SearchValidationError(f"`olderThanHours` must be {demand}.", details=details)
         least_age = (older_than_hours or 0.0) * 3600
-        questions = None if query is None else await self._names(checked_query(query))
+        questions = None if query is None else await self._names(checked_query(query, SHORTEST_QUERY))
         removed: dict[str, int] = {}
         problem, outages = self.state.problem, self.state.outages  # an outage hides entries of the file
         try:

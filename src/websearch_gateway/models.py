@@ -158,6 +158,9 @@ MOST_DOMAINS = 150
 LONGEST_QUERY = 400
 """Characters of a question."""
 
+SHORTEST_QUESTION, SHORTEST_QUERY = 3, 2
+"""Characters of a question to answer; and of a query for results, which may be "AI", "C#" or "F1"."""
+
 MOST_SOURCES, MOST_RESULTS, MOST_QUERIES = 8, 50, 20
 """What a call may ask for: pages to cite, results or passages, and queries."""
 
@@ -205,7 +208,9 @@ UnwantedDomains = Annotated[tuple[str, ...], argument("Leave these out.", maxIte
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A question before the guard has checked it. `verify_citations`: None is the operator's choice."""
+    """A question before the guard has checked it. `verify_citations`: None is the operator's choice. `shortest` is the
+    least number of characters: clients of other APIs send queries as questions.
+    """
 
     query: Annotated[str, argument("The question.", minLength=1, maxLength=LONGEST_QUERY)]
     max_results: Annotated[int, argument("The most sources to cite.", minimum=1, maximum=MOST_SOURCES)] = 5
@@ -217,6 +222,7 @@ class SearchRequest:
     exclude_domains: UnwantedDomains = ()
     include_answers: Annotated[bool, argument("false: sources without the written answer.")] = True
     verify_citations: Annotated[bool | None, argument("true: read the cited pages and quote them.")] = None
+    shortest: int = SHORTEST_QUESTION
 
 
 @dataclass(frozen=True, slots=True)

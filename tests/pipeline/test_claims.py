@@ -98,7 +98,7 @@ async def test_if_every_search_fails_the_error_says_why(gateway: Open, sandbox: 
         ([Claim(TALL, ("ftp://example.org/",))], "http"),
         ([Claim(TALL, tuple(f"https://example.org/{n}" for n in range(6)))], "more than 5"),
         ([Claim(f"The key is {key_of('google')}.")], "credential"),
-        ([Claim("It is \u202etall.")], r"`claims` contains the control character U\+202E"),
+        ([Claim("It is \x07tall.")], r"`claims` contains the control character U\+0007"),
     ],
 )
 async def test_what_is_unacceptable_is_refused_before_anybody_is_asked(

@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from websearch_gateway.base.query import LONGEST_RAW_QUERY
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
-from websearch_gateway.models import LONGEST_QUERY, SearchQuery, SearchRequest, WebSearchRequest
+from websearch_gateway.models import LONGEST_QUERY, SHORTEST_QUERY, SearchQuery, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline
 from websearch_gateway.settings.groups import RouteSettings
 
@@ -64,6 +64,14 @@ def test_a_query_is_3_to_400_characters_after_normalising(text: str) -> None:
     assert refused.code == "VALIDATION"
 
 
+@pytest.mark.parametrize("text", ["AI", "C#", "F1", " R2 ", "\u0418\u0418"])
+def test_a_query_for_results_may_have_two_characters(text: str) -> None:
+    assert GUARD.check(SearchQuery(text), WebSearchRequest, "num_results", shortest=SHORTEST_QUERY).query.text
+    with pytest.raises(SearchValidationError) as refused:
+        GUARD.check(SearchQuery(text[:2].strip()[:1]), WebSearchRequest, "num_results", shortest=SHORTEST_QUERY)
+    assert refused.value.details == {"field": "query", "allowed": "2-400 characters"}
+
+
 @pytest.mark.parametrize("text", ["\u5929\u6c17", "\u732b", "\ub0a0\uc528", "\u306d\u3053"])
 def test_one_or_two_characters_pass_in_chinese_japanese_and_korean(text: str) -> None:
     assert check(GUARD, text).query.text == text
@@ -79,7 +87,7 @@ def test_a_query_that_is_not_text_is_refused(text: Any) -> None:
     assert refusal(GUARD, text).details["field"] == "query"
 
 
-@pytest.mark.parametrize("character", ["\x00", "\u202e", "\ud800"])
+@pytest.mark.parametrize("character", ["\x00", "\x1b", "\ud800"])
 def test_control_characters_are_refused_without_repeating_the_query(character: str) -> None:
     refused = refusal(GUARD, f"my private question{character}")
     assert "private" not in refused.message

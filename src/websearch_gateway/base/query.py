@@ -26,9 +26,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import LONGEST_QUERY
+from websearch_gateway.models import LONGEST_QUERY, SHORTEST_QUESTION
 
-SHORTEST_QUERY = 3  # The least number of characters. In scripts that write a word in one or two, one is enough
 LONGEST_RAW_QUERY = 10_000  # the most characters; a longer text is rejected before normalisation
 
 _FOLDED_TAGS = frozenset(
@@ -42,18 +41,18 @@ _WRITES_WORDS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a
 
 _WHITE_SPACE = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029 \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 
-# White space is already collapsed here. The bidi characters are the embeddings, overrides and isolates of UAX #9,
-# which can display a text in another order than stored; the plain marks (LRM, RLM, ALM) are only removed below.
+# White space is already collapsed here.
 _FORBIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
+    "[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
     + "".join(f"{chr(plane * 0x10000 + 0xFFFE)}{chr(plane * 0x10000 + 0xFFFF)}" for plane in range(1, 17))
     + "]"
 )
 
 # Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt and the interlinear annotation marks, less the two
-# joiners. Includes variation selectors and tags: both can hide text from a reader.
+# joiners. Includes variation selectors and tags: both can hide text from a reader; and the marks, embeddings, overrides
+# and isolates of UAX #9, which phones put around names, and which can display a text in another order than stored.
 _INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\u3164"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 
@@ -87,8 +86,8 @@ def normalise(text: str, field: str = "query") -> str:
     """The normalised query, or another parameter, which is checked, cached and sent. Idempotent.
 
     Raises:
-        SearchValidationError: it contains a control character, a bidi override, a non-character or a lone surrogate;
-            the message names the code point, never the query.
+        SearchValidationError: it contains a control character, a non-character or a lone surrogate; the message names
+            the code point, never the query.
     """
     text = _WHITE_SPACE.sub(" ", text)
     if found := _FORBIDDEN.search(text):
@@ -130,22 +129,23 @@ _WHOLE_PHRASES = {0xFDFA: " ", 0xFDFB: " "}
 _LOOK_ALIKES = str.maketrans("аеорсухіѕјкмтԁοραεκντι", "aeopcyxisjkmtdopaekvti")
 
 
-def checked_query(text: str) -> str:
+def checked_query(text: str, shortest: int = SHORTEST_QUESTION) -> str:
     """The normalised query.
 
     Raises:
-        SearchValidationError: not text, or outside `SHORTEST_QUERY` (1 with a Chinese, Japanese or Korean character) to
-            `LONGEST_QUERY` characters.
+        SearchValidationError: not text, or outside `shortest` (1 with a Chinese, Japanese or Korean character, which
+            may be a word) to `LONGEST_QUERY` characters.
     """
     if not isinstance(text, str):
         raise SearchValidationError("`query` must be text.", details={"field": "query", "allowed": "text"})
     if len(text) <= LONGEST_RAW_QUERY:
         text = normalise(text)
-    if not (1 if _WRITES_WORDS.search(text) else SHORTEST_QUERY) <= len(text) <= LONGEST_QUERY:
+    least = 1 if _WRITES_WORDS.search(text) else shortest
+    if not least <= len(text) <= LONGEST_QUERY:
         raise SearchValidationError(
-            f"`query` must be {SHORTEST_QUERY} to {LONGEST_QUERY} characters long, white space collapsed; one "
+            f"`query` must be {shortest} to {LONGEST_QUERY} characters long, white space collapsed; one "
             "character is enough in Chinese, Japanese and Korean.",
-            details={"field": "query", "allowed": f"{SHORTEST_QUERY}-{LONGEST_QUERY} characters"},
+            details={"field": "query", "allowed": f"{shortest}-{LONGEST_QUERY} characters"},
         )
     return text
 

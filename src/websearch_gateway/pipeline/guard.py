@@ -65,6 +65,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import (
     LOCAL,
+    SHORTEST_QUESTION,
     Bill,
     Call,
     Caller,
@@ -172,12 +173,14 @@ class Guard:
         results: str = "max_results",
         *,
         routed: bool = True,
+        shortest: int = SHORTEST_QUESTION,
     ) -> CheckedQuery:
         """The query to send, for one as a caller gave it. Questions for a specialist server are refused if `routed`.
 
         Args:
             request: the kind of request, whose arguments say how much it may ask for.
             results: its field with the number of results.
+            shortest: the least number of characters.
 
         Raises:
             SearchValidationError: the query is refused; `details` names the field at fault or the server to use.
@@ -187,7 +190,8 @@ class Guard:
         lists = wanted, unwanted, self._allowed, self._blocked
         include, exclude = narrowed(*lists) if any(lists) else ((), ())
         most, warnings = bounded(request, results, asked.max_results)
-        text, region, language, safe = checked_query(asked.text), asked.region, asked.language, asked.safe_search
+        text = checked_query(asked.text, shortest)
+        region, language, safe = asked.region, asked.language, asked.safe_search
         if asked.freshness_hours is not None and (of_hours := _bounds(request).get("freshness_hours")):
             whole_number(of_hours[0], asked.freshness_hours, of_hours[1])
         query = replace(

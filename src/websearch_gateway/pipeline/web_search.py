@@ -52,6 +52,7 @@ from websearch_gateway.models import (
     LOCAL,
     LONGEST_QUERY,
     MOST_QUERIES,
+    SHORTEST_QUERY,
     Bill,
     Call,
     Caller,
@@ -124,7 +125,9 @@ class WebSearch:
                 raise invalid("freshness", f"one of {allowed}", allowed)
             hours = HOURS[request.freshness] if request.freshness else None
             asked = question(request, request.query, max_results=request.num_results, freshness_hours=hours)
-            checked = self.guard.check(asked, WebSearchRequest, "num_results", routed=caller.has_specialists)
+            checked = self.guard.check(
+                asked, WebSearchRequest, "num_results", routed=caller.has_specialists, shortest=SHORTEST_QUERY
+            )
             page = whole_number(("page",), request.page, LAST_PAGE)
             chosen = slice((page - 1) * request.num_results, page * request.num_results)
             searcher = self.selection.choose(request.providers, request.topic)
@@ -516,7 +519,13 @@ class RawSearch:
         asked = question(request, text, max_results=request.results_per_query)
         try:
             async with one_deadline(self.deadline_seconds, caller) as call, gate:
-                checked = self.guard.check(asked, RawSearchRequest, "results_per_query", routed=caller.has_specialists)
+                checked = self.guard.check(
+                    asked,
+                    RawSearchRequest,
+                    "results_per_query",
+                    routed=caller.has_specialists,
+                    shortest=SHORTEST_QUERY,
+                )
                 return await self.recall(checked, call, self._find, use_cache=request.use_cache)
         except SearchError as error:
             return error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from typing import Any
 
@@ -15,6 +16,7 @@ from websearch_gateway.sandbox import Sandbox, key_of
 
 MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
 FIELDS = {"title", "link", "snippet", "page_content", "provider", "published_date", "relevance_score"}
+QUESTION = "How tall is the Eiffel Tower?"
 ESPRESSO = {"query": "descale an espresso machine"}
 
 
@@ -125,6 +127,30 @@ async def test_what_can_mean_only_one_thing_is_understood(connect: Connect) -> N
     assert found["warnings"][0] == "`maxResults` is at most 50: 50 is used."
     assert raw["warnings"][0] == "`resultsPerQuery` is at most 50: 50 is used."
     assert similar["warnings"] == ["`limit` is at most 20: 20 is used."]
+
+
+@pytest.mark.parametrize("query", ["AI", "C#", "\u2068F1\u2069"])
+async def test_two_characters_are_a_query_for_results_and_no_question(connect: Connect, query: str) -> None:
+    async with connect() as client:
+        for tool in ("web_search", "search_news", "web_search_raw"):
+            result = await client.call_tool(tool, {"query": query, "maxResults": 1})
+            assert not result.is_error, tool
+            assert all("error" not in one["result"] for one in structured(result).get("queries", ()))
+        refused = structured(await client.call_tool("search_web", {"query": query}))
+    assert refused["error"]["details"]["allowed"] == "3-400 characters"
+
+
+async def test_claims_as_json_text_are_the_claims(connect: Connect, sandbox: Sandbox) -> None:
+    claims = [{"claim": "The Eiffel Tower is 330 metres tall.", "urls": [f"{sandbox.url}/pages/eiffel-tower"]}]
+    async with connect() as client:
+        typed, text = [
+            structured(await client.call_tool("check_claims", {"claims": form}))["claims"]
+            for form in (claims, json.dumps(claims))
+        ]
+        nothing = structured(await client.call_tool("search_web", {"query": QUESTION, "includeDomains": ["null"]}))
+    assert text[0]["verdict"] == typed[0]["verdict"] == "supported"
+    assert sandbox.calls("serper") == sandbox.calls("google") == 0
+    assert nothing["citations"]
 
 
 async def test_named_providers_serve_alone_and_one_without_its_key_is_named(connect: Connect, sandbox: Sandbox) -> None:

@@ -91,6 +91,18 @@ def test_a_value_that_searxng_refuses_is_refused_in_its_shape(http: httpx2.Clien
     assert http.get("/search", params={"q": "", "format": "json"}).json() == {"error": "No query"}
 
 
+@pytest.mark.parametrize("query", ["AI", "C#"])
+def test_two_characters_are_a_query_in_every_other_api(http: httpx2.Client, query: str) -> None:
+    replies = {
+        "searxng": http.get("/search", params={"q": query, "format": "json"}),
+        "tavily": http.post("/search", json={"query": query, "include_answer": "TRUE", "max_results": "2"}),
+        "openwebui": http.post("/openwebui/search", json={"query": query, "count": "2"}),
+        "responses": http.post("/v1/responses", json={"input": query, "stream": "false"}),
+        "chat": http.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": query}]}),
+    }
+    assert {name: reply.status_code for name, reply in replies.items()} == dict.fromkeys(replies, 200)
+
+
 def test_pages_follow_each_other_and_end(http: httpx2.Client) -> None:
     pages = [
         http.get("/search", params={"q": "water", "format": "json", "pageno": str(number)}).json()["results"]

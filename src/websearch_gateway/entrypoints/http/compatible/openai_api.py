@@ -26,7 +26,7 @@ from websearch_gateway.entrypoints.reply.fitting import fit_answer
 from websearch_gateway.entrypoints.reply.texts import places_of
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.evidence import linked
-from websearch_gateway.models import LONGEST_QUERY, Caller, SearchRequest
+from websearch_gateway.models import LONGEST_QUERY, SHORTEST_QUERY, Caller, SearchRequest
 from websearch_gateway.results import CitedSpan, ErrorInfo, SearchResponse
 
 if TYPE_CHECKING:
@@ -281,6 +281,7 @@ def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
         region=_region(named),
         include_domains=_domains(named, "allowed_domains"),
         exclude_domains=_domains(named, "blocked_domains"),
+        shortest=SHORTEST_QUERY,
     )
 
 

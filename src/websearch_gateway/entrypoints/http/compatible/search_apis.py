@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
@@ -29,6 +29,7 @@ from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import (
     LAST_PAGE,
     LONGEST_QUERY,
+    SHORTEST_QUERY,
     Caller,
     Freshness,
     SafeSearch,
@@ -221,8 +222,15 @@ async def _answer(gateway: Gateway, wanted: TavilySearch, request: WebSearchRequ
         return None
     hours = HOURS[request.freshness] if request.freshness else None
     fresh = hours if hours is not None and hours <= MOST_ANSWER_HOURS else None
-    question = SearchRequest(wanted.query, min(request.num_results, 8), fresh, request.region)
-    question = replace(question, include_domains=request.include_domains, exclude_domains=request.exclude_domains)
+    question = SearchRequest(
+        wanted.query,
+        min(request.num_results, 8),
+        fresh,
+        request.region,
+        include_domains=request.include_domains,
+        exclude_domains=request.exclude_domains,
+        shortest=SHORTEST_QUERY,
+    )
     try:
         return (await gateway.search(question, caller)).text or None
     except SearchError:
