@@ -9,13 +9,11 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
-from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import CallToolResult, jsonrpc_message_adapter
 
 from websearch_gateway.entrypoints.lifecycle import LazyGateway
-from websearch_gateway.entrypoints.mcp.server import create_server
-from websearch_gateway.entrypoints.mcp.stdio import TELLS_CHANGES, SurrogateFixStream
+from websearch_gateway.entrypoints.mcp.stdio import serve_pipe
 from websearch_gateway.settings.loading import Settings
 
 LONGEST_LINE = 2**26
@@ -42,11 +40,8 @@ async def serving(settings: Settings) -> AsyncIterator[Streams]:
 async def _serve(settings: Settings, requests: Any, replies: Any, pipe: socket.socket) -> None:
     """As `serve_stdio` does, until the client closes its end."""
     gateway = LazyGateway(settings)
-    server = create_server(gateway)
     try:
-        async with stdio_server(requests, replies) as (incoming, outgoing):
-            options = server.create_initialization_options(TELLS_CHANGES)
-            await server.run(SurrogateFixStream(incoming, outgoing), outgoing, options)
+        await serve_pipe(gateway, requests.__aiter__(), replies)
     finally:
         await gateway.close()
         pipe.shutdown(socket.SHUT_WR)

@@ -54,6 +54,7 @@ _PART = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]|[^"\[{\]}]+', re.DOTALL)
 
 _UNREADABLE = "The message is not JSON, or is nested too deeply to be read."
 _INVALID = "The message is not a JSON-RPC 2.0 request."
+_INVALID_ID = "The id of a request must be a text or a whole number."
 _MOST_ID_CHARS = 200
 """Of an id, the name of a method or a progress token."""
 
@@ -106,6 +107,8 @@ def refusal_of_request(message: Any) -> SessionMessage | None:
     repeat; None to others. The SDK would look at each item of a long list for each kind of message."""
     if not isinstance(message, dict) or not isinstance(message.get("method"), str):
         return refusal_of_value(message)
+    if not _has_usable_id(message):
+        return _error_reply(message["id"], INVALID_REQUEST, _INVALID_ID)
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     token = meta.get("progressToken") if isinstance(meta, dict) else None
@@ -116,8 +119,42 @@ def refusal_of_request(message: Any) -> SessionMessage | None:
     return None
 
 
-def _error_reply(name: int | str | None, code: int, message: str) -> SessionMessage:
-    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=name, error=ErrorData(code=code, message=message)))
+def refusal_of_id(line: str) -> SessionMessage | None:
+    """The reply to a request whose id is neither a text nor a whole number; None to any other line.
+
+    JSON-RPC advises against null and fractions, and MCP forbids null
+    (https://modelcontextprotocol.io/specification/2025-11-25/basic#requests): the SDK reads such a request as a
+    notification.
+    """
+    if not _ODD_ID.search(line):
+        return None
+    try:
+        message = json.loads(repaired(line))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or not isinstance(message.get("method"), str) or _has_usable_id(message):
+        return None
+    return _error_reply(message["id"], INVALID_REQUEST, _INVALID_ID)
+
+
+_ODD_ID = re.compile(r'"id"\s*:\s*(?!["\s]|-?\d+\s*[,}])')
+"""May begin an id that is neither; most lines are read once."""
+
+
+def _has_usable_id(message: dict[str, Any]) -> bool:
+    """Whether a message is a notification, or a request with an id that MCP allows."""
+    return "id" not in message or isinstance(message["id"], str) or type(message["id"]) is int
+
+
+class _Refusal(JSONRPCError):
+    """A reply under an id that MCP does not allow, so that its client finds it."""
+
+    id: int | float | str | None  # type: ignore[assignment]
+
+
+def _error_reply(name: Any, code: int, message: str) -> SessionMessage:
+    usable = name if type(name) in (int, float, str) else None
+    return SessionMessage(_Refusal(jsonrpc="2.0", id=usable, error=ErrorData(code=code, message=message)))
 
 
 def _usable(name: Any) -> int | str | None:
