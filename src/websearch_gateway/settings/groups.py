@@ -24,6 +24,14 @@ def _split(value: Any) -> Any:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
+def _words(value: Any) -> Any:
+    """The words of a text, separated by commas or blanks; none for `none`."""
+    if not isinstance(value, str):
+        return value
+    words = tuple(value.lower().replace(",", " ").split())
+    return () if words == ("none",) else words
+
+
 def _blank_is_unset(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
@@ -330,6 +338,11 @@ class Serving(SettingsGroup):
     auth_algorithm: Literal["HS256", "RS256", "ES256", "EdDSA"] | None = Field(
         None, description="The one algorithm: HS256 with `secret`; RS256 (default), ES256 or EdDSA with `jwks`."
     )
+    auth_default_scopes: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_words)] = Field(
+        None,
+        description="The scopes of a JWT that names none, such as `search read`; `none` for no scope. Default: "
+        "`search read` with mode `secret`, none with `jwks` and `firebase`, where every user of an app has a token.",
+    )
     limits_claim: Text = Field(
         None,
         description="The claim of a JWT with its user's own limits: "
@@ -341,7 +354,7 @@ class Serving(SettingsGroup):
     )
     public_url: OptionalUrl = Field(None, description="The URL at which clients reach the HTTP server.")
     allowed_hosts: Names = Field(
-        (), description="Accepted values of `Host`, besides loopback's and PUBLIC_URL's; `name:*` for any port."
+        (), description="Accepted names in `Host`, with any port or the given one, besides loopback's and PUBLIC_URL's."
     )
     allowed_origins: Names = Field((), description="Accepted values of `Origin`, besides PUBLIC_URL's.")
     outbound_proxy: OptionalUrl = Field(

@@ -6,9 +6,11 @@ import asyncio
 import itertools
 import json
 import logging
+import time
 from contextlib import suppress
 from typing import Any
 
+import jwt
 import pytest
 
 from tests.entrypoints.http.calls import QUESTION, VERSIONS, bearer, call, post, raw, search
@@ -20,6 +22,7 @@ from tests.growth import too_much
 from websearch_gateway.entrypoints.http import tokens
 from websearch_gateway.entrypoints.http.authentication import (
     OPEN_PATHS,
+    InsufficientScope,
     InvalidToken,
     _check_url,
     digest,
@@ -181,6 +184,46 @@ async def test_the_metadata_says_which_tokens_are_wanted(door: Door) -> None:
     assert set(replies[0]["scopes_supported"]) == {"search", "read", "docs", "cache", "ops", "admin"}
 
 
+async def test_the_metadata_stands_at_the_address_that_clients_derive_from_a_public_url_with_a_path(door: Door) -> None:
+    """RFC 9728 section 3.1: the well-known path comes between host and path."""
+    settings = {"auth_mode": "secret", "auth_secret": SECRET, "public_url": "https://gw.example/tools/ws"}
+    async with door(**settings) as http:
+        for end in ("", "/mcp", "/mcp/", "/tools/ws", "/tools/ws/mcp"):
+            reply = await http.get(f"/.well-known/oauth-protected-resource{end}", headers={"Host": "gw.example"})
+            assert reply.json()["resource"] == "https://gw.example/tools/ws/mcp", end
+        other = await http.get("/.well-known/oauth-protected-resource/other/mcp", headers={"Host": "gw.example"})
+    assert other.status_code in (401, 404)
+
+
+async def test_a_token_without_scopes_gets_those_of_the_operator(door: Door) -> None:
+    def token(**claims: Any) -> dict[str, str]:
+        now = time.time()
+        held = {"iss": "websearch-gateway", "aud": "websearch-gateway", "sub": "alice", "exp": now + 600.5}
+        return {"Authorization": f"Bearer {jwt.encode({**held, **claims}, SECRET, 'HS256')}"}
+
+    async def tools(headers: dict[str, str], **settings: Any) -> list[str]:
+        async with door(auth_mode="secret", auth_secret=SECRET, **settings) as http:
+            reply = await post(http, call("tools/list"), **headers)
+        assert reply.status_code == 200, reply.text
+        return [tool["name"] for tool in reply.json()["result"]["tools"]]
+
+    assert {"search_web", "get_content"} <= set(await tools(token()))
+    assert "get_content" not in await tools(token(scope=["search"]))
+    assert "search_web" not in await tools(token(), auth_default_scopes="read, docs")
+    async with door(auth_mode="secret", auth_secret=SECRET, auth_default_scopes="none") as http:
+        for reply in (
+            await post(http, call("tools/list"), **token()),
+            await http.post("/v1/search", json={"query": QUESTION}, headers=token()),
+            await http.post("/search", json={"query": QUESTION, "api_key": token()["Authorization"].split()[1]}),
+        ):
+            assert reply.status_code == 403
+            assert "AUTH_DEFAULT_SCOPES" in reply.text
+            assert 'error="insufficient_scope", scope="search read"' in reply.headers["www-authenticate"]
+    with pytest.raises(SearchNotConfiguredError, match="AUTH_DEFAULT_SCOPES: there is no scope write"):
+        async with door(auth_mode="secret", auth_secret=SECRET, auth_default_scopes="read write"):
+            pass
+
+
 async def test_without_authentication_there_is_no_metadata(door: Door) -> None:
     async with door() as http:
         assert (await http.get("/.well-known/oauth-protected-resource")).status_code == 404
@@ -308,15 +351,26 @@ async def test_a_reply_never_shows_why_in_terms_of_the_token(door: Door) -> None
         ({"scope": "search openid profile"}, {"search"}),
         ({"scp": "read"}, {"read"}),
         ({"scp": ["read", "ops"]}, {"read", "ops"}),
+        ({"scope": ["search", "ops", "openid"]}, {"search", "ops"}),
+        ({"scope": []}, set()),
         ({"scope": "", "scp": ["admin"]}, set()),
-        ({}, set()),
+        ({}, {"docs"}),
     ],
 )
 def test_the_known_scopes_of_a_token_are_granted(claims: dict[str, Any], scopes: set[str]) -> None:
-    assert granted(claims) == scopes
+    assert granted(claims, ("docs",)) == scopes
 
 
-@pytest.mark.parametrize("claims", [{"scope": ["admin"]}, {"scope": 7}, {"scp": [1]}, {"scp": None}, {"scope": None}])
+def test_a_token_without_scopes_or_a_default_is_told_of_both() -> None:
+    with pytest.raises(InsufficientScope) as refused:
+        granted({})
+    assert "AUTH_DEFAULT_SCOPES" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [{"scope": ["admin", 7]}, {"scope": {"admin": 1}}, {"scope": 7}, {"scp": [1]}, {"scp": None}, {"scope": None}],
+)
 def test_a_malformed_claim_grants_nothing(claims: dict[str, Any]) -> None:
     with pytest.raises(InvalidToken, match="malformed"):
         granted(claims)

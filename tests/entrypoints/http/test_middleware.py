@@ -207,6 +207,9 @@ async def test_this_machine_is_served_by_its_names_with_the_port(door: Door) -> 
         ({"public_url": "https://GW.example/"}, "Gw.Example:443", "https://gw.example:443"),
         ({"public_url": "http://gw.example:8080"}, "gw.example:8080", "http://gw.example:8080"),
         ({"allowed_hosts": "a.example, b.example:*"}, "a.example", None),
+        ({"allowed_hosts": "a.example, b.example:8"}, "A.example:8080", None),
+        ({"allowed_hosts": "[fd00::1]"}, "[fd00::1]:8080", None),
+        ({"public_url": "https://gw.example"}, "gw.example:8443", None),
         ({"allowed_hosts": "a.example, b.example:*"}, "b.example:7", None),
         ({"allowed_hosts": "a.example", "allowed_origins": "https://app.example/"}, "a.example", "https://app.example"),
         (
@@ -231,6 +234,33 @@ async def test_names_that_the_operator_gave_are_served(
 )
 def test_a_pattern_matches_its_name_and_digits_only(name: str) -> None:
     assert name not in Names(["a.example", "b.example:*"])
+
+
+@pytest.mark.parametrize(
+    "name", ["a.example:", "a.example:x", "xa.example:7", "c.example:8", "c.example", "a.example.:1"]
+)
+def test_a_host_without_a_port_matches_any_port_of_its_name_only(name: str) -> None:
+    assert name not in Names(["a.example", "c.example:7"], any_port=True)
+
+
+async def test_a_path_with_a_slash_at_its_end_is_the_path(door: Door) -> None:
+    listing = call("tools/list")
+    async with door() as http:
+        for path in ("/mcp/", "/mcp//"):
+            assert "tools" in (await http.post(path, **listing)).json()["result"]
+        assert (await http.post("/v1/search/", json={"query": QUESTION})).status_code == 200
+        assert (await http.get("/healthz/")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/v1/web", "/search"])
+@pytest.mark.parametrize("media_type", ["Application/JSON", "application/json; charset=UTF-8", "APPLICATION/JSON;q=1"])
+async def test_a_media_type_has_no_case(door: Door, path: str, media_type: str) -> None:
+    body: dict[str, Any] = call("tools/list") if path == "/mcp" else {"headers": {}, "json": {"query": QUESTION}}
+    headers = {**body["headers"], "Content-Type": media_type}
+    headers |= {"Accept": headers["Accept"].title()} if "Accept" in headers else {}
+    async with door() as http:
+        reply = await http.post(path, content=json.dumps(body["json"]), headers=headers)
+    assert reply.status_code == 200, reply.text
 
 
 async def test_a_request_with_two_ends_is_refused_and_ends_its_connection(door: Door) -> None:

@@ -43,20 +43,47 @@ if TYPE_CHECKING:
     from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible
 
 
-def granted(claims: Mapping[str, Any]) -> frozenset[str]:
-    """The known scopes of a token: those of `scope` (RFC 8693 section 4.2), else of `scp`.
+def granted(claims: Mapping[str, Any], default: Collection[str] = ()) -> frozenset[str]:
+    """The known scopes of a token: those of `scope` (RFC 8693 section 4.2), else of `scp`, else the default.
+
+    Issuers write either claim as words or as a list.
 
     Raises:
-        InvalidToken: the claim is neither a string of words nor, for `scp`, a list of strings.
+        InvalidToken: the claim is neither a string of words nor a list of strings.
+        InsufficientScope: the token has neither claim, and there is no default.
     """
-    claim = claims["scope"] if "scope" in claims else claims.get("scp", "")
-    if isinstance(claim, list) and "scope" not in claims and all(isinstance(name, str) for name in claim):
-        names = claim
-    elif isinstance(claim, str):
+    if "scope" not in claims and "scp" not in claims:
+        if not default:
+            raise InsufficientScope(" ".join(DEFAULT_SCOPES), WITHOUT_SCOPES)
+        return frozenset(default)
+    claim = claims["scope"] if "scope" in claims else claims["scp"]
+    if isinstance(claim, str):
         names = claim.split(" ")
+    elif isinstance(claim, list) and all(isinstance(name, str) for name in claim):
+        names = claim
     else:
         raise InvalidToken("Its scopes are malformed.")
     return frozenset(names) & frozenset(SCOPES)
+
+
+WITHOUT_SCOPES = (
+    "The token names no scope, so it allows nothing. Its issuer can put `search read` into the claim `scope`, or the "
+    "operator into AUTH_DEFAULT_SCOPES."
+)
+
+
+class InsufficientScope(Exception):
+    """The caller's token is valid but does not allow this.
+
+    Args:
+        scope: what it lacks.
+        message: what to tell its bearer.
+    """
+
+    def __init__(self, scope: str, message: str = "") -> None:
+        super().__init__(scope)
+        self.scope = scope
+        self.message = message or f"The token lacks the scope {scope}."
 
 
 MAX_TOKEN_BYTES = 8_192
@@ -99,7 +126,8 @@ def checked_header(token: str, algorithm: str) -> dict[str, Any]:
 
 
 def check_claims(token: str, now: float) -> None:
-    """Check the claims' shape: times are whole seconds, only `exp` is in the future, the subject is a plain name.
+    """Check the claims' shape: times are numbers of seconds, which may have a fraction (RFC 7519 section 2), only `exp`
+    is in the future, the subject is a plain name.
 
     Args:
         now: seconds since the epoch.
@@ -112,8 +140,8 @@ def check_claims(token: str, now: float) -> None:
         if name not in claims:
             continue
         moment = claims[name]
-        if type(moment) is not int or not 0 <= moment <= _LAST_MOMENT:  # True is an int too, but not a time
-            raise InvalidToken("Its times are not whole seconds since 1970.")
+        if type(moment) not in (int, float) or not 0 <= moment <= _LAST_MOMENT:  # True is an int too, but not a time
+            raise InvalidToken("Its times are not seconds since 1970.")
         if name != "exp" and moment > now + LEEWAY_SECONDS:
             raise InvalidToken("It is not valid yet.")
     if not is_user_name(claims.get("sub")):
@@ -261,11 +289,9 @@ OPEN_PATHS = frozenset(
         "/play/suggestions",
         SIGN_IN,
         SIGN_OUT,
-        METADATA,
-        f"{METADATA}/mcp",
     }
 )
-"""Paths served without a token: those for getting or giving one, and those for load balancers."""
+"""Paths served without a token, besides those of the metadata: those for giving one, and those for load balancers."""
 _TOKEN_PARAMETER = re.compile(r".*(?:token|apikey)|jwt|key|auth|authorization|bearer", re.DOTALL)
 """The names of parameters with a token, in lower case and without punctuation."""
 _TOKEN = re.compile(rf"(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*|{PREFIX}[\w-]{{20}}", re.ASCII)
@@ -279,10 +305,6 @@ VERIFY = "verify"
 HOW_TO_PROVE = "Send a token: Authorization: Bearer TOKEN, or X-API-Key: TOKEN."
 
 _log = logging.getLogger(__name__)
-
-
-class InsufficientScope(Exception):
-    """The caller's token is valid but does not allow this. The text is the missing scope."""
 
 
 class Authentication:
@@ -302,6 +324,7 @@ class Authentication:
         self._verifier = verifier
         self._public_url = settings.public_url
         self._base = settings.base_path
+        self._metadata_paths = metadata_paths(settings)
         self._compatible = compatible
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -310,12 +333,12 @@ class Authentication:
             app = (scope["type"] == "http" and await self._refused(scope)) or self._app
             await app(scope, receive, send)
         except InsufficientScope as missing:
-            challenge = self._bearer(scope, {"error": "insufficient_scope", "scope": str(missing)})
-            await self._refusal(scope, 403, f"The token lacks the scope {missing}.", challenge)(scope, receive, send)
+            challenge = self._bearer(scope, {"error": "insufficient_scope", "scope": missing.scope})
+            await self._refusal(scope, 403, missing.message, challenge)(scope, receive, send)
 
     async def _refused(self, scope: Scope) -> Response | None:
         """Set the caller in `scope`. Returns the reply to a refused caller."""
-        is_open = scope["path"] in OPEN_PATHS
+        is_open = scope["path"] in OPEN_PATHS or scope["path"] in self._metadata_paths
         if self._verifier is None:
             if not is_open:
                 scope["caller"] = LOCAL
@@ -339,6 +362,8 @@ class Authentication:
             scope["caller"] = await self._verifier.verify(token)
         except InvalidToken as invalid:
             return self._not_accepted(scope, invalid)
+        except InsufficientScope:
+            raise
         except SearchError as error:
             return failure(error)
         except Exception as error:  # a token that breaks a parser gives no access
@@ -463,6 +488,13 @@ def sign_in_routes(verifier: Verifier | None, settings: Settings) -> list[BaseRo
     return [Route(SIGN_IN, sign_in, methods=["GET", "POST"]), Route(SIGN_OUT, sign_out, methods=["POST"])]
 
 
+def metadata_paths(settings: Settings) -> tuple[str, ...]:
+    """Where the metadata is: at our own root, and where clients derive it from the address of the resource, by putting
+    the well-known path between host and path (RFC 9728 section 3.1)."""
+    paths = ("", "/mcp", settings.base_path, f"{settings.base_path}/mcp")
+    return tuple(dict.fromkeys(f"{METADATA}{path}" for path in paths))
+
+
 def metadata_routes(verifier: Verifier | None, settings: Settings) -> list[BaseRoute]:
     """The metadata on accepted tokens for clients (RFC 9728); none if no token is needed."""
     if verifier is None:
@@ -480,7 +512,7 @@ def metadata_routes(verifier: Verifier | None, settings: Settings) -> list[BaseR
             described["authorization_servers"] = issuers
         return json_reply(described, headers={"Cache-Control": "public, max-age=300"})
 
-    return [Route(path, metadata) for path in (METADATA, f"{METADATA}/mcp")]
+    return [Route(path, metadata) for path in metadata_paths(settings)]
 
 
 def _base_url(scope: Scope, public_url: str | None) -> str:

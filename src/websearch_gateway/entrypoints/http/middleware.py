@@ -77,8 +77,9 @@ class Frame:
         status = CLIENT_GONE
         request_id = _request_id(scope)
         scope.pop("route", None)  # the route of a surrounding server would look like ours
-        # Clients append a path to a base that ends in a slash.
-        scope["path"] = self._own_path(_SLASHES.sub("/", scope["path"]))
+        # Clients append a path to a base that ends in a slash, and a slash to a path.
+        scope["path"] = self._own_path(_SLASHES.sub("/", scope["path"]).rstrip("/") or "/")
+        scope["headers"] = [(name, _in_lower_case(name, value)) for name, value in scope["headers"]]
         scope[ERROR_SHAPE] = self._error_shape(scope)
 
         async def framed(message: Message) -> None:
@@ -104,6 +105,15 @@ class Frame:
         if self._base and (path == self._base or path.startswith(f"{self._base}/")):
             return path[len(self._base) :] or "/"
         return path
+
+
+_MEDIA_TYPES = (b"accept", b"content-type")
+"""Headers whose value has no case (RFC 9110, section 8.3.1), but for parameters that nobody here reads."""
+
+
+def _in_lower_case(name: bytes, value: bytes) -> bytes:
+    """The value of a header as the SDK compares it, which is with regard to case."""
+    return value.lower() if name in _MEDIA_TYPES else value
 
 
 def _request_id(scope: Scope) -> str:
@@ -190,11 +200,15 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Names:
-    """A set of `name`, `name:port` and `name:*`; the last stands for any port, or none."""
+    """A set of `name`, `name:port` and `name:*`; the last stands for any port, or none.
 
-    def __init__(self, names: Iterable[str]) -> None:
+    Args:
+        any_port: a name without a port stands for any port, too: of a Host, the name is what protects.
+    """
+
+    def __init__(self, names: Iterable[str], *, any_port: bool = False) -> None:
         given = {name.strip().lower().rstrip("/") for name in names}
-        self._any_port = {name.removesuffix(":*") for name in given if name.endswith(":*")}
+        self._any_port = {name.removesuffix(":*") for name in given if any_port or name.endswith(":*")}
         self._exact = given
 
     def __contains__(self, name: str) -> bool:
@@ -221,7 +235,7 @@ class HostOriginCheck:
             expose_headers=CORS_EXPOSED,
         )
         hosts, origins = _public(settings.public_url)
-        self._hosts = Names([*settings.allowed_hosts, *hosts])
+        self._hosts = Names([*settings.allowed_hosts, *hosts], any_port=True)
         self._origins = Names([*settings.allowed_origins, *origins])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -434,7 +448,7 @@ class _Share:
 def is_json(scope: Scope) -> bool:
     """Whether the body is declared as JSON."""
     kind = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
-    return bool(kind.partition(b";")[0].strip().lower() == b"application/json")
+    return bool(kind.partition(b";")[0].strip() == b"application/json")
 
 
 def json_object(body: bytes) -> dict[str, Any]:

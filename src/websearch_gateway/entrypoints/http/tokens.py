@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -18,6 +18,7 @@ import jwt
 
 from websearch_gateway.base import create_client, send
 from websearch_gateway.entrypoints.http.authentication import (
+    DEFAULT_SCOPES,
     InvalidToken,
     StaticVerifier,
     Verifier,
@@ -71,7 +72,20 @@ def token_verifier(settings: Settings, created: Callable[[], Awaitable[ApiTokens
     if settings.auth_mode == "token":
         lasting = None if settings.effective_state_url.startswith("memory:") else created
         return static_verifier(settings.auth_tokens.get_secret_value() if settings.auth_tokens else "", lasting)
-    return {"secret": _secret, "jwks": _jwks, "firebase": _firebase}[settings.auth_mode](settings)
+    verifier = {"secret": _secret, "jwks": _jwks, "firebase": _firebase}[settings.auth_mode](settings)
+    return replace(verifier, default_scopes=_default_scopes(settings))
+
+
+def _default_scopes(settings: Settings) -> tuple[str, ...]:
+    """The scopes of a token that names none. Whoever knows AUTH_SECRET may search; an issuer has other users too."""
+    if settings.auth_default_scopes is None:
+        return DEFAULT_SCOPES if settings.auth_mode == "secret" else ()
+    unknown = sorted(set(settings.auth_default_scopes) - set(SCOPES))
+    if unknown:
+        raise SearchNotConfiguredError(
+            f"AUTH_DEFAULT_SCOPES: there is no scope {', '.join(unknown)}; choose from {', '.join(SCOPES)}."
+        )
+    return settings.auth_default_scopes
 
 
 def mint(settings: Settings, user: str, scopes: Collection[str], ttl_seconds: int) -> str:
@@ -177,6 +191,7 @@ class TokenVerifier(Verifier):
     audience: str
     keys: SharedSecret | KeySet
     limits_claim: str | None = None
+    default_scopes: tuple[str, ...] = ()
     clock: Callable[[], float] = time.time
 
     async def check(self) -> None:
@@ -192,6 +207,7 @@ class TokenVerifier(Verifier):
 
         Raises:
             InvalidToken: it is invalid.
+            InsufficientScope: it names no scope, and there is no default.
             SearchError: the issuer's keys are unavailable.
         """
         header = checked_header(token, self.algorithm)
@@ -209,7 +225,8 @@ class TokenVerifier(Verifier):
             raise InvalidToken("Its signature is wrong.") from None
         except jwt.PyJWTError:
             raise InvalidToken("Its issuer, audience or another claim is not the expected one.") from None
-        return Caller(claims["sub"], granted(claims), limits=granted_limits(claims, self.limits_claim))
+        scopes = granted(claims, self.default_scopes)
+        return Caller(claims["sub"], scopes, limits=granted_limits(claims, self.limits_claim))
 
 
 def granted_limits(claims: Mapping[str, Any], name: str | None) -> CallerLimits:

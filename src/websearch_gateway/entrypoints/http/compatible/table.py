@@ -20,6 +20,7 @@ from starlette.types import Scope
 from websearch_gateway.entrypoints.http.authentication import (
     HOW_TO_PROVE,
     VERIFY,
+    InsufficientScope,
     InvalidToken,
     caller_of,
     require_scope,
@@ -71,6 +72,8 @@ def serving(gateway: LazyGateway, otherwise: Endpoint) -> Endpoint:
         except InvalidToken as invalid:
             request.scope["refused"] = str(invalid)
             return refusal(401, "AUTH", HOW_TO_PROVE)
+        except InsufficientScope:
+            raise
         except Exception as error:  # the entrypoint: on any failure the client gets a typed error
             return failure(error)
         require_scope(request, row.scope)
