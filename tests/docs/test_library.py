@@ -85,28 +85,6 @@ async def test_a_refusing_reranker_leaves_the_order_and_a_warning(
     assert found.warnings == (f"{NOT_RERANKED}The reranker answered with HTTP 401; check RERANKER_API_KEY.",)
 
 
-async def test_the_neural_order_is_for_questions_whose_words_are_known(
-    docs: SqlDocs, tmp_path: Path, workers: Workers, sandbox: Sandbox
-) -> None:
-    for name in ("tides", "storms"):
-        (tmp_path / f"{name}.html").write_text(html(name, f"The heron.forecast tells the {name} of the sea."))
-    client = create_client()
-    refusing = HttpReranker(f"{sandbox.url}/reranker/v2", client, key="wrong")
-    async with library(docs, 1, workers) as opened:
-        added = await opened.add(str(tmp_path), "heron", "2", FAST)
-        await opened.runner.crawl(added.id)
-        asked = {
-            query: (await search_docs(opened, EMBEDDER, query, neural=refusing)).warnings
-            for query in ("storms of the sea", "heron.forecast", "stroms of the sea")
-        }
-    await client.aclose()
-    assert asked["storms of the sea"] == (
-        f"{NOT_RERANKED}The reranker answered with HTTP 401; check RERANKER_API_KEY.",
-    )
-    assert asked["heron.forecast"] == ()
-    assert asked["stroms of the sea"] == ("No page has 'stroms': searched for 'storms'.",)
-
-
 async def test_a_search_pays_for_its_vector_and_finds_by_words_without_it(
     docs: SqlDocs, tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

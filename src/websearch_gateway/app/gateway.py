@@ -37,7 +37,6 @@ from websearch_gateway.cache.similar import SimilarQuestions
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.evidence import (
     StaticEmbedder,
-    neural_reranker,
     open_embedder,
     open_reranker,
     usd_per_million_tokens,
@@ -208,11 +207,9 @@ class Gateway:
         """
         from websearch_gateway.docs import search_docs
 
-        text, neural = self.pipeline.guard.clean("query", query), neural_reranker(self.embedder)
+        text = self.pipeline.guard.clean("query", query)
         async with one_deadline(self.reading.deadline_seconds, caller) as call:
-            return await search_docs(
-                self.docs, self.embedder, text, reranker=self.reranker, neural=neural, call=call, **options
-            )
+            return await search_docs(self.docs, self.embedder, text, reranker=self.reranker, call=call, **options)
 
     async def add_docs(
         self, source: str, name: str | None = None, label: str | None = None, **options: Any

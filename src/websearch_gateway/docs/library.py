@@ -409,12 +409,9 @@ async def search_docs(
     limit: int = 10,
     max_tokens: int = MAX_TOKENS,
     reranker: Reranker | None = None,
-    neural: Reranker | None = None,
     call: Call | None = None,
 ) -> DocsSearchResponse:
     """Find the sections that answer a query, best first, with text within `max_tokens`.
-
-    Without a `reranker`, `neural` orders them, unless the query is misspelt or has nothing but names.
 
     Raises:
         SearchValidationError: a value is out of range, or no indexed site has that id, name or label.
@@ -431,9 +428,8 @@ async def search_docs(
         return DocsSearchResponse(warnings=(warning,))
     ranker = Ranker(library.store, library.is_open)
     asked, instead = await ranker.understood(text, versions)
-    chosen = reranker or (None if instead or asked.is_names else neural)
     faults: list[str] = []
-    reorder = reorder_with(chosen, call or Call.after(RERANK_SECONDS), faults) if chosen else None
+    reorder = reorder_with(reranker, call or Call.after(RERANK_SECONDS), faults) if reranker else None
     vector, warnings = await _vector(embedder, asked.text, call)
     hits, more = await ranker.search(asked, vector, versions, limit=limit, max_tokens=max_tokens, reorder=reorder)
     guessed = tuple(f"No page has {word!r}: searched for {near!r}." for word, near in instead.items())

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         without_trackers,
     )
     from websearch_gateway.evidence.embedders.choice import (
-        neural_reranker,
         open_embedder,
         open_reranker,
         usd_per_million_tokens,

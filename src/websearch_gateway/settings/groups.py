@@ -254,8 +254,7 @@ class Pages(SettingsGroup):
     embedding_server_api_key: Key = Field(None, description="Key for EMBEDDING_SERVER_URL, if it requires one.")
     embedding_model_name: Text = Field(
         None,
-        description="Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`. Without a server: "
-        "`neural` (MiniLM, from the extra `neural`) or `neural:FOLDER`.",
+        description="A model of the server. Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`.",
     )
     reranker_url: OptionalUrl = Field(
         None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -50,16 +49,6 @@ def test_every_other_address_is_openai_compatible(open_with: Callable[..., Any],
 def test_the_model_can_be_named(open_with: Callable[..., Any]) -> None:
     assert open_with(embedding_server_url="http://a.test/v1", embedding_model_name="bge-m3").model == "bge-m3"
     assert open_with(embedding_server_url="http://a.test/api", embedding_model_name="bge-m3").model == "bge-m3"
-
-
-def test_the_neural_model_is_chosen_by_its_name_and_found_in_its_folder(
-    open_with: Callable[..., Any], tmp_path: Path
-) -> None:
-    for name in ("model.safetensors", "tokenizer.json"):
-        (tmp_path / name).write_bytes(b"")
-    assert open_with(embedding_model_name=f"neural:{tmp_path}").name == "neural/all-MiniLM-L6-v2"
-    with pytest.raises(SearchNotConfiguredError, match="neural"):
-        open_with(embedding_model_name="neural:/nowhere")
 
 
 def test_another_name_needs_an_address(open_with: Callable[..., Any]) -> None:

@@ -27,27 +27,21 @@ OLLAMA_PORT = ":11434"
 def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> Embedder:
     """Return the embedder that the settings name. Models load and servers are called on the first text, not here.
 
-    Without EMBEDDING_SERVER_URL it is the static model, or the neural one if EMBEDDING_MODEL_NAME names it. An
-    address whose path ends in `/api`, or one on port 11434 without a path, is Ollama; any other address is
-    OpenAI-compatible (including `http://localhost:11434/v1`).
+    Without EMBEDDING_SERVER_URL it is the built-in model. An address whose path ends in `/api`, or one on port 11434
+    without a path, is Ollama; any other address is OpenAI-compatible (including `http://localhost:11434/v1`).
 
     Raises:
-        SearchNotConfiguredError: the neural model is not installed, or no built-in model has that name.
+        SearchNotConfiguredError: EMBEDDING_MODEL_NAME names a model, and there is no server.
     """
     if settings.embedding_server_url is None:
-        kind, _, folder = (settings.embedding_model_name or "static").partition(":")
-        if kind == "static":
-            from websearch_gateway.evidence.embedders.local import StaticEmbedder
+        if settings.embedding_model_name not in (None, "static"):
+            raise SearchNotConfiguredError(
+                "EMBEDDING_MODEL_NAME names a model of EMBEDDING_SERVER_URL, which is not set. Set the address of the "
+                "server, or leave EMBEDDING_MODEL_NAME out to use the built-in model."
+            )
+        from websearch_gateway.evidence.embedders.local import StaticEmbedder
 
-            return StaticEmbedder()
-        if kind == "neural":
-            from websearch_gateway.evidence.embedders.local import NeuralEmbedder, model_folder
-
-            return NeuralEmbedder(model_folder(folder or None))
-        raise SearchNotConfiguredError(
-            "EMBEDDING_MODEL_NAME must be `static`, `neural` or `neural:FOLDER`, or name a model of "
-            "EMBEDDING_SERVER_URL."
-        )
+        return StaticEmbedder()
     secret = settings.embedding_server_api_key
     key = secret.get_secret_value() if secret else None
     url = settings.embedding_server_url
@@ -74,15 +68,6 @@ def open_reranker(
     key = secret.get_secret_value() if secret else None
     price = settings.prices.get("reranker", 0.0)
     return HttpReranker(settings.reranker_url, client, settings.reranker_model, key, layers, price)
-
-
-def neural_reranker(embedder: Embedder) -> Reranker | None:
-    """A reranker with this embedder's model, if it is the neural one. It takes half a second of CPU."""
-    if not embedder.name.startswith("neural/"):
-        return None
-    from websearch_gateway.evidence.embedders.local import NeuralReranker
-
-    return NeuralReranker(embedder)
 
 
 OPENAI_HOST = "api.openai.com"
