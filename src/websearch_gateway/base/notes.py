@@ -23,6 +23,7 @@ _NOTES = {
     "scanned": ("only pictures of text", "The PDF is a scan without text; look for another edition of it."),
     "encrypted": ("locked with a password", "Only its owner can open it."),
     "unsupported": ("an unsupported format", "Look for the same text as HTML, PDF or a newer file."),
+    "frames": ("pages in frames", "Read the pages that the error names."),
     "empty": ("no text", "There is no readable text on it."),
     "timeout": ("too slow", "Try again later."),
     "forbidden": ("forbidden address", "This gateway may not read it."),

@@ -1,5 +1,7 @@
 """What the markup of a page says of it: its own title, and its kind."""
 
+import json
+
 import pytest
 
 from websearch_gateway.pages.extraction import page
@@ -63,3 +65,38 @@ def test_documentation_is_recognised_by_its_address_or_generator(
 def test_the_title_of_a_page_is_its_heading_where_a_site_is_named_beside_it(title: str, heading: str, own: str) -> None:
     root = page.parse(f"<html><head><title>{title}</title></head><body><main><h1>{heading}</h1></main></body></html>")
     assert page.title_of(root) == own
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        ("<title>The ferry | Arlen News</title><meta property='og:title' content='Arlen News'>", "The ferry"),
+        ("<title>Arlen News | The ferry</title><meta property='og:title' content='The ferry'>", "The ferry"),
+        ("<title>渡船每小时过河_新闻_河网</title>", "渡船每小时过河"),
+        ("<title>渡船每小时过河｜河网</title>", "渡船每小时过河"),
+        ("<title>to_html - frob</title>", "to_html - frob"),
+    ],
+)
+def test_the_title_is_that_of_the_page_and_not_of_its_site(head: str, title: str) -> None:
+    heading = title if title != "to_html - frob" else "to"
+    root = page.parse(f"<html><head>{head}</head><body><h1>{heading}</h1>{TEXT}</body></html>")
+    assert page.title_of(root) == title
+
+
+SITE = {"@type": "WebSite", "datePublished": "2011-01-01"}
+STORY = {"@type": ["NewsArticle"], "datePublished": "2024-03-05T09:00:00+01:00", "dateModified": "2024-05-09"}
+
+
+@pytest.mark.parametrize(
+    ("markup", "day"),
+    [
+        (f'<script type="application/ld+json">{json.dumps({"@graph": [SITE, STORY]})}</script>', "2024-03-05"),
+        (f'<script type="application/ld+json">{json.dumps([SITE, {"mainEntity": STORY}])}</script>', "2024-03-05"),
+        ("<span class='date'>发布于 2024年3月5日</span>", "2024-03-05"),
+        ("<span class='date'>2024年13月5日</span>", None),
+        ("<p>Built in 2024年3月5日.</p>", None),
+    ],
+)
+def test_the_day_is_that_of_the_article(markup: str, day: str | None) -> None:
+    root = page.parse(f"<html><head></head><body><h1>Ferry</h1>{markup}{TEXT}</body></html>")
+    assert clean(root, "https://ferry.example/").published == day

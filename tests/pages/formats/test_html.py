@@ -160,3 +160,29 @@ def test_a_bot_challenge_is_recognised(title: str, text: str) -> None:
 )
 def test_an_ordinary_page_is_not_a_bot_challenge(title: str, text: str) -> None:
     assert not is_bot_challenge(title, text)
+
+
+async def test_a_page_that_sends_its_readers_on_at_once_is_read_where_they_arrive(api: Any, workers: Workers) -> None:
+    moved = '<head><meta http-equiv="refresh" content="0; url={}"></head><p>Moved.</p>'
+    api.says("/old", moved.format("newer").encode(), content_type="text/html")
+    api.says("/newer", moved.format("/new").encode(), content_type="text/html")
+    api.says(
+        "/new",
+        b"<article><h1>Ferry</h1><p>The ferry crosses the river every hour.</p></article>",
+        content_type="text/html",
+    )
+    api.says("/loop", moved.format("/loop").encode(), content_type="text/html")
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher:
+        table = ReaderTable.build(fetcher, workers)
+        page = await table.read(f"{api.url}/old", soon())
+        assert page.final_url == f"{api.url}/new"
+        assert "every hour" in page.markdown
+        assert "Moved." in (await table.read(f"{api.url}/loop", soon())).markdown
+        assert api.seen.count("/loop") == 1
+
+
+async def test_a_page_does_not_send_its_readers_to_a_forbidden_address(api: Any, workers: Workers) -> None:
+    api.says("/old", b'<meta http-equiv="refresh" content="0; url=http://10.0.0.1/">', content_type="text/html")
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher:
+        with pytest.raises(ForbiddenUrlError):
+            await ReaderTable.build(fetcher, workers).read(f"{api.url}/old", soon())

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.pages.rendering.containers import CONTAINERS, as_fragment
@@ -73,7 +75,7 @@ NOTES = {
 def test_a_note_is_kept_with_its_mark(kind: str, container: str) -> None:
     markdown = CONTAINERS[container](NOTES[kind])
     assert "Oak[^1] lasts." in markdown
-    assert "[^1]: From the hill." in markdown
+    assert re.search(r"\[\^1\] ?: From the hill\.", markdown)  # the sanitiser sets a mark apart from its colon
     assert "↩" not in markdown
 
 

@@ -23,7 +23,7 @@ from urllib.parse import urldefrag, urljoin
 from websearch_gateway.base import LINK, charset_of, decode, strip_invisible_characters, without_live_parts
 from websearch_gateway.models import Extracted
 from websearch_gateway.pages import rendering
-from websearch_gateway.pages.extraction import blocks, page, threads
+from websearch_gateway.pages.extraction import blocks, elsewhere, page, threads
 from websearch_gateway.pages.extraction.blocks import Container, Measures, Outline
 
 if TYPE_CHECKING:
@@ -62,7 +62,23 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
     """
     text = html if isinstance(html, str) else decode(html, charset or charset_of(html, ""))
     root = page.parse(text)
-    return Extracted("", "", None) if root is None else extract_from(root, url)
+    found = Extracted("", "", None) if root is None else extract_from(root, url)
+    if len(found.markdown) < elsewhere.LITTLE_TEXT and (other := elsewhere.text_elsewhere(text, url)):
+        return _with_text_of(other, found, url)
+    return found
+
+
+def _with_text_of(other: elsewhere.Elsewhere, found: Extracted, url: str) -> Extracted:
+    """A nearly empty page with the text that it holds elsewhere, if that is more."""
+    root = page.parse(f"<html><body>{other.html}</body></html>")
+    if root is None:
+        return found
+    cleaned = clean(root, url, thorough=False)
+    markdown, anchors = rendering.with_anchors(root, cleaned.base)
+    if len(markdown) <= len(found.markdown):
+        return found
+    warnings = (*found.warnings, other.warning, *cleaned.warnings)
+    return replace(found, title=found.title or cleaned.title, markdown=markdown, warnings=warnings, anchors=anchors)
 
 
 @contextmanager
@@ -128,11 +144,13 @@ def clean(root: Any, url: str, *, thorough: bool = True) -> Clean:
         from htmldate import find_date
 
         # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and is often wrong.
-        published = find_date(root, original_date=True, extensive_search=False, url=url)
+        published = page.declared_date(root) or find_date(root, original_date=True, extensive_search=False, url=url)
+        published = published or page.written_date(root)
     kind = page.declared_kind(root) if thorough else ""
     is_documentation = not thorough or page.is_documentation(root, url)
     base = page.base_of(root, url)
     rendering.prepared(root)
+    page.unfold_prices(root)
     page.strip_unread(root)
     page.strip_shortcodes(root)
     page.strip_furniture(root)
@@ -585,6 +603,12 @@ def followed_html(body: bytes, url: str, charset: str) -> CrawledPage:
     """Read only the links of an HTML page; the result has no text."""
     root = page.parse(decode(body, charset), plain=True)
     return CrawledPage("", "") if root is None else _directives_and_links(root, url)
+
+
+def refresh_of(body: bytes, url: str, charset: str) -> str:
+    """Where an HTML page sends its readers at once; "" if they stay."""
+    root = page.parse(decode(body, charset), plain=True)
+    return "" if root is None else next(_refreshes(root, page.base_of(root, url)), "")
 
 
 def _directives_and_links(root: Any, url: str) -> CrawledPage:

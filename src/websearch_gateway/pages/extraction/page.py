@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from html import escape
+from html import escape, unescape
 from itertools import islice
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -51,6 +51,8 @@ def parse(text: str, *, plain: bool = False) -> Any | None:
     """
     from lxml import etree, html
 
+    if (root := _as_xhtml(text, plain=plain)) is not None:
+        return root
     safe, part = text.replace("\0", ""), _LARGE_TAG // 2
     if any(safe.find(">", at, at + part) < 0 for at in range(0, len(safe) - part, part)):  # there may be a large tag
         safe = _OVERLOADED_TAG.sub(lambda tag: f"<{tag[1]}>" if tag[0].count("=") > _MANY_ATTRIBUTES else tag[0], safe)
@@ -66,6 +68,37 @@ def parse(text: str, *, plain: bool = False) -> Any | None:
         return None
     _free_body(root)
     return root
+
+
+_XHTML = "http://www.w3.org/1999/xhtml"
+_IS_XHTML = re.compile(
+    r"\s*<\?xml\b[^>]{0,200}>(?:\s|<!--(?:(?!-->).){0,2000}-->|<![^>\[]{0,300}>){0,20}<(?:\w{1,20}:)?html\b", re.DOTALL
+)
+_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z]\w{1,30};)")
+_MOST_XML = 5_000_000
+
+
+def _as_xhtml(text: str, *, plain: bool) -> Any | None:
+    """The root element of a page that is well-formed XHTML and says so, without its prefixes; else None."""
+    from lxml import etree, html
+
+    if len(text) > _MOST_XML or not _IS_XHTML.match(text):
+        return None
+    written = _ENTITY.sub(lambda entity: unescape(entity[0]).replace("<", "&lt;").replace("&", "&amp;"), text)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+    if not plain:
+        parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
+    try:
+        root = etree.fromstring(re.sub(r"^\s*<\?xml[^>]*>", "", written).encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+    for element in root.iter():
+        if not isinstance(element.tag, str):  # an entity of its own
+            return None
+        namespace, _, name = element.tag.rpartition("}")
+        if namespace in ("", f"{{{_XHTML}", "{http://www.w3.org/1998/Math/MathML", "{http://www.w3.org/2000/svg"):
+            element.tag = name.lower()
+    return root if root.tag == "html" else None
 
 
 def _free_body(root: Any) -> None:
@@ -158,6 +191,26 @@ def strip_unread(root: Any) -> None:
     etree.strip_elements(root, *_UNREAD, with_tail=False)
 
 
+_PRICE = re.compile(r"[$€£¥₹₽₩]\s?\d|\d\s?(?:[$€£¥₹₽₩]|(?:EUR|USD|GBP|CHF|zł|kr)\b)")
+_MOST_OPTIONS = 50
+
+
+def unfold_prices(root: Any) -> None:
+    """Write, in place, a choice of variants with their prices as a list: other choices are forms."""
+    for choice in list(root.iter("select")):
+        texts = [_clean("".join(option.itertext())) for option in islice(choice.iter("option"), _MOST_OPTIONS)]
+        priced = [text for text in texts if _PRICE.search(text)]
+        if len(priced) < 2 or 2 * len(priced) < len(texts):
+            continue
+        tail = choice.tail
+        choice.clear()
+        choice.tag, choice.tail = "ul", tail
+        for text in priced:
+            item = choice.makeelement("li")
+            item.text = text
+            choice.append(item)
+
+
 def strip_shortcodes(root: Any) -> None:
     """Remove, in place, the shortcodes of page builders from the text, but not from code."""
     from lxml import etree
@@ -176,7 +229,7 @@ def strip_shortcodes(root: Any) -> None:
             setattr(element, slot, shortcode.sub(" ", text))
 
 
-_SEPARATOR = re.compile(r"\s+(?:[-–—|·•:»]|::)\s+|\s*\|\s*")
+_SEPARATOR = re.compile(r"\s+(?:[-–—|·•:»]|::)\s+|\s*[|｜]\s*|(?<=[^\x00-\x7f])[_＿－—-](?=[^\x00-\x7f])")
 _MANUAL = re.compile(r"(?:.*\s)?(?:documentation|docs)(?:\s+v?\d[\w.]*)?", re.IGNORECASE)
 """The last part of a title that names the whole manual: `CMake 3.25.1 Documentation`."""
 _PERMALINK = " \t¶#§🔗\u200b\uf0c1"
@@ -196,10 +249,21 @@ def title_of(root: Any) -> str:
     headings = [text for one in first if (text := _heading(one)) and not _is_banner(one)]
     if not headings:  # the own heading of mdBook's and Node's pages is the first below the banner
         headings = [text for one in islice(root.iter("h2"), 1) if (text := _heading(one))]
-    for declared in (metas.get("og:title", ""), root.findtext(".//title") or ""):
-        if title := _clean(declared):
+    own, whole = _clean(metas.get("og:title", "")), _clean(root.findtext(".//title") or "")
+    if _is_site(own, whole, site):
+        own, site = "", own
+    for title in (own, whole):
+        if title:
             return _without_site(title, site, headings)
     return headings[0] if len(headings) == 1 else ""
+
+
+def _is_site(title: str, whole: str, site: str) -> bool:
+    """Whether what Open Graph calls a title is the name of the site, which ends the title of the window."""
+    if not title or title.casefold() == whole.casefold():
+        return False
+    *before, last = _SEPARATOR.split(whole)
+    return bool(before) and last.casefold() == title.casefold() and (not site or site.casefold() == title.casefold())
 
 
 def _heading(element: Any) -> str:
@@ -261,6 +325,49 @@ _THREADS = frozenset(("DiscussionForumPosting", "SocialMediaPosting", "QAPage"))
 _TYPE = re.compile(r'"@type"\s{0,20}:\s{0,20}(\[[^\]]{0,200}|"\w{1,60}")')
 _NAME = re.compile(r"\w+")
 _MOST_SCRIPT = 200_000
+
+_DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_CHINESE_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
+_DATED = "//*[self::time or contains(@class, 'date') or contains(@class, 'time') or contains(@class, 'pub')]"
+_MOST_DATED = 200
+
+
+def declared_date(root: Any) -> str | None:
+    """The day on which the article of a page appeared, as its JSON-LD has it; None without one.
+
+    Of several objects only those count that are articles: the day of a site or a company is another one.
+    """
+    for script in root.iter("script"):
+        content = script.text or ""
+        if "ld+json" not in script.get("type", "") or "datePublished" not in content or len(content) > _MOST_SCRIPT:
+            continue
+        try:
+            open_values = [parse_json(content)]
+        except MALFORMED:
+            continue
+        while open_values:
+            value = open_values.pop()
+            if isinstance(value, list):
+                open_values += reversed(value)
+            elif isinstance(value, dict):
+                open_values += [one for one in reversed(value.values()) if isinstance(one, dict | list)]
+                types = value.get("@type")
+                names = set(types) if isinstance(types, list) else {types}
+                day = _DAY.match(str(value.get("datePublished") or ""))
+                if day and any(name in _ARTICLES for name in names if isinstance(name, str)):
+                    return day[0]
+    return None
+
+
+def written_date(root: Any) -> str | None:
+    """The day that stands near the title as `2024年3月5日`; None without one."""
+    for element in islice(root.xpath(_DATED), _MOST_DATED):
+        if day := _CHINESE_DAY.search("".join(islice(element.itertext(), _MOST_PIECES))):
+            year, month, number = map(int, day.groups())
+            if 1 <= month <= 12 and 1 <= number <= 31:
+                return f"{year}-{month:02}-{number:02}"
+    return None
+
 
 _DOCUMENTATION = frozenset(("doc", "docs", "documentation", "manual", "readthedocs"))
 """The parts of a host name or path that say that a page is documentation."""

@@ -9,9 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+from operator import is_not
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.pages.extraction.blocks import Block, Container, Measures, words_of
+from websearch_gateway.pages.rendering import with_class
 
 if TYPE_CHECKING:
     from websearch_gateway.pages.extraction.blocks import Mask
@@ -26,10 +30,8 @@ _FURNITURE = re.compile(
     r"|share|reply|flat-list|rank|avatar)(?![a-z])",
     re.IGNORECASE,
 )
-_NAMES = (
-    ".//*[self::a or self::span or self::div or self::b or self::strong or self::p or self::h3 or self::h4 or self::h5"
-    " or self::cite or self::address or self::li or self::dt][@class or @itemprop or @rel]"
-)
+_NAMED = ".//*[@itemprop = 'author' or @itemprop = 'name' or contains(@rel, 'author')]"
+_HOLDERS = frozenset(("a", "span", "div", "b", "strong", "p", "h3", "h4", "h5", "cite", "address", "li", "dt"))
 _QUOTES = frozenset(("blockquote", "q", "nav", "header", "head"))
 _LONGEST_NAME = 40
 _MOST_NAMES = 2_000
@@ -37,6 +39,9 @@ _DEEPEST = 80
 _LEAST_POSTS = 3
 _ALIKE = 0.6
 """The least share of the posts that are the same kind of element."""
+_LARGEST = 0.8
+"""The most of the words of all posts that one of them holds: else the others are remarks on it."""
+_DIGITS = re.compile(r"\d+")
 _MOST_OF_PAGE = 0.5
 """The least share of the words of a page that are in the posts of a thread; else they are comments on a text."""
 _REPEATED = 0.5
@@ -56,9 +61,9 @@ def keep_posts(measures: Measures, keep: Mask) -> None:
     outline = measures.outline
     root = outline.containers[0].element
     containers = {container.element: container for container in outline.containers}
-    posts = _posts(root)
-    if len(posts) < _LEAST_POSTS:
+    if measures.kind == "article":  # comments on a text
         return
+    posts = _alike(_posts(root))
     placed = [(post, containers[post.element]) for post in posts if post.element in containers]
     if not _is_thread(measures, placed):
         return
@@ -99,10 +104,10 @@ def _posts(root: Any) -> list[_Post]:
 
 def _authors(root: Any) -> list[Any]:
     """The innermost elements with the name of an author, outside of quotations."""
+    named = set(root.xpath(_NAMED)).union(with_class(root, _AUTHOR))
     found: list[Any] = []
-    for element in root.xpath(_NAMES):
-        named = f"{element.get('class', '')} {element.get('itemprop', '')} {element.get('rel', '')}"
-        if not _AUTHOR.search(named):
+    for element in root.iter() if len(named) >= _LEAST_POSTS else ():
+        if element not in named or element.tag not in _HOLDERS:
             continue
         text = _flat(element)
         if not text or len(text) > _LONGEST_NAME or text.startswith("@"):
@@ -126,13 +131,36 @@ def _flat(element: Any) -> str:
     return " ".join(text.split())
 
 
+def _alike(posts: list[_Post]) -> list[_Post]:
+    """The posts of the most frequent kind of element; none if many are of other kinds.
+
+    Around the last of several replies in each other may be more than its post: then that is an element inside.
+    """
+    kinds = Counter(_kind(post.element) for post in posts)
+    kind, count = kinds.most_common(1)[0] if kinds else ("", 0)
+    if len(posts) < _LEAST_POSTS or count < _ALIKE * len(posts):
+        return []
+    found = []
+    for post in posts:
+        within = set(takewhile(partial(is_not, post.element), post.author.iterancestors()))
+        inner = [one for one in post.author.iterancestors() if one in within and _kind(one) == kind]
+        element = post.element if _kind(post.element) == kind else (inner or [None])[-1]
+        if element is not None:
+            found.append(_Post(element, post.author))
+    return found
+
+
+def _kind(element: Any) -> str:
+    """The tag and the first class of an element, without numbers."""
+    names = str(element.get("class", "")).split()
+    return f"{element.tag} {_DIGITS.sub('', names[0]) if names else ''}"
+
+
 def _is_thread(measures: Measures, placed: list[tuple[_Post, Container]]) -> bool:
-    kinds = Counter((post.element.tag, container.depth if container.tag == "tr" else "") for post, container in placed)
-    if len(placed) < _LEAST_POSTS or max(kinds.values()) < _ALIKE * len(placed):
-        return False
-    words = measures.words
-    inside = sum(words[container.start : container.end].sum() for _, container in placed)
-    return bool(inside >= _MOST_OF_PAGE * words.sum())
+    """Whether posts hold most of the words of a page, and no one of them nearly all."""
+    sizes = [measures.words[container.start : container.end].sum() for _, container in placed]
+    total = float(sum(sizes))
+    return bool(sizes) and total >= _MOST_OF_PAGE * measures.words.sum() and max(sizes) <= _LARGEST * total
 
 
 def _frame(containers: list[Container], blocks: list[Block]) -> set[str]:

@@ -37,6 +37,9 @@ from websearch_gateway.ports import Workers
 
 NOT_MODIFIED = 304
 _RESERVE_SECONDS = 0.7  # reserved to return the page without scripts if the browser takes too long
+_MOST_REFRESHES = 3
+_REFRESH_BYTES = 20_000
+_MAY_REFRESH = re.compile(rb"http-equiv\s{0,9}=\s{0,9}[\"']?refresh", re.IGNORECASE)
 _SENDABLE = re.compile(r"[ -~]{1,300}")
 
 
@@ -78,6 +81,7 @@ class HtmlReader:
         fetched = await self._fetch(url, deadline, known)
         if known and fetched.status == NOT_MODIFIED:
             return known
+        fetched = await self._followed(fetched, deadline)
         kind, warnings = kind_of(fetched), tuple[str, ...]()
         page = await self._converted(kind, fetched, deadline)
         if kind == "html" and self._renderer and has_little_text(page.markdown):
@@ -99,6 +103,18 @@ class HtmlReader:
             etag=fetched.headers.get("etag"),
             last_modified=fetched.headers.get("last-modified"),
         )
+
+    async def _followed(self, fetched: Fetched, deadline: Deadline) -> Fetched:
+        """The page that a page sends its readers to at once, by `<meta http-equiv="refresh">`."""
+        for _ in range(_MOST_REFRESHES):
+            if not _MAY_REFRESH.search(fetched.body, 0, _REFRESH_BYTES) or kind_of(fetched) != "html":
+                break
+            arguments = (fetched.body, fetched.final_url, fetched.charset)
+            target = str(await self._workers.run(_refresh_of, *arguments, deadline=deadline))
+            if not target or target == fetched.final_url.partition("#")[0]:
+                break
+            fetched = await self._fetcher.fetch(target, deadline, accept=ACCEPT, max_bytes=most_bytes(target))
+        return fetched
 
     async def _converted(self, kind: Kind, fetched: Fetched, deadline: Deadline) -> Extracted:
         url = fetched.final_url
@@ -127,6 +143,12 @@ class HtmlReader:
         fetched = await fetch(headers=dict([condition]))
         # Two pages may have the same ETag: the redirects must still end at the same URL.
         return await fetch() if fetched.status == NOT_MODIFIED and fetched.final_url != known.final_url else fetched
+
+
+def _refresh_of(body: bytes, url: str, charset: str) -> str:
+    from websearch_gateway.pages.extraction.extract import refresh_of  # large, and the server itself reads no page
+
+    return refresh_of(body, url, charset)
 
 
 LONGEST_CHALLENGE = 1_000

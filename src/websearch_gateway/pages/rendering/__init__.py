@@ -22,7 +22,7 @@ from websearch_gateway.pages.rendering.escapes import absolute, as_paragraph, es
 from websearch_gateway.pages.rendering.formulas import declare_formulas
 from websearch_gateway.pages.rendering.prepare import prepared
 from websearch_gateway.pages.rendering.tables import is_data
-from websearch_gateway.pages.rendering.vocabulary import INLINE, MARKER, NOTE, TEX, TICK
+from websearch_gateway.pages.rendering.vocabulary import INLINE, MARKER, NOTE, TEX, TICK, with_class
 from websearch_gateway.pages.rendering.writer import to_markdown, with_anchors
 
 __all__ = [
@@ -40,4 +40,5 @@ __all__ = [
     "prepared",
     "to_markdown",
     "with_anchors",
+    "with_class",
 ]

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.base import reads_like_orders
-from websearch_gateway.pages.rendering.vocabulary import TEX
+from websearch_gateway.pages.rendering.vocabulary import TEX, with_class
 
 MOST_PARTS, DEEPEST = 4_000, 60
 """A formula of more elements, or deeper ones, is written as plain text."""
@@ -35,8 +35,9 @@ def declare_formulas(root: Any) -> None:
         kind = script.get("type", "").lower()
         if kind.startswith("math/tex"):
             _replace_output_of_mathjax(script, display="mode=display" in kind)
-    for outer in _with_class(root, "katex", "mjx-container", "MathJax"):
-        _keep_one(outer)
+    for outer in (*root.iter("mjx-container"), *with_class(root, _RENDERED)):
+        if outer.getparent() is not None and outer.tag not in (TEX, "body", "html"):
+            _keep_one(outer)
 
 
 def write_formulas(root: Any) -> None:
@@ -46,9 +47,17 @@ def write_formulas(root: Any) -> None:
     for picture in list(root.iter("img")):
         if tex := _tex_of_picture(picture):
             _as_tex(picture, tex)
-    for element in _with_class(root, "math", "arithmatex", "tex", "latex", "formula", "equation"):
-        if (found := _DELIMITED.fullmatch(element.text or "")) and not len(element):
+    for element in with_class(root, _HOLDS_TEX):
+        if (
+            element.tag not in (TEX, "body", "html")
+            and (found := _DELIMITED.fullmatch(element.text or ""))
+            and not len(element)
+        ):
             _as_tex(element, found["inline"] or found["block"] or "", display=bool(found["block"]))
+
+
+_RENDERED = re.compile(r"(?:^|\s)(?:katex|MathJax)(?:\s|$)")
+_HOLDS_TEX = re.compile(r"(?:^|\s)(?:math|arithmatex|tex|latex|formula|equation)(?:\s|$)")
 
 
 def _as_tex(element: Any, tex: str, *, display: bool = False) -> None:
@@ -59,15 +68,6 @@ def _as_tex(element: Any, tex: str, *, display: bool = False) -> None:
     element.text = tex.strip() or None
     if display:
         element.set("display", "block")
-
-
-def _with_class(root: Any, *names: str) -> Iterator[Any]:
-    """The elements with one of the tags or classes, which are no formulas yet."""
-    tests = " or ".join(f"contains(concat(' ', @class, ' '), ' {name} ')" for name in names)
-    tags = "".join(f" | .//{name}" for name in names if name.startswith("mjx"))
-    for element in root.xpath(f".//*[@class][{tests}]{tags}"):
-        if element.tag not in (TEX, "math", "table", "body", "html") and element.getparent() is not None:
-            yield element
 
 
 _DELIMITED = re.compile(r"\s*(?:\\\((?P<inline>.+)\\\)|\\\[(?P<block>.+)\\\])\s*", re.DOTALL)

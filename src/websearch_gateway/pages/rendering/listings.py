@@ -10,13 +10,11 @@ import re
 from typing import Any
 
 from websearch_gateway.pages.rendering.code import text_of
-from websearch_gateway.pages.rendering.vocabulary import INLINE
+from websearch_gateway.pages.rendering.vocabulary import INLINE, with_class
 
 _LINE_NAMES = re.compile(
     r"(?:^|\s)(?:(?:ace_|cm-|crayon-|view-|code-|token-|hljs-|editor-|CodeMirror-)?line|(?:react-)?code-text)(?:\s|$)"
 )
-_LINES = ".//*[contains(@class, 'line')][not(self::pre) or contains(@class, '-line')]/parent::*"
-_NUMBERED_LINES = ".//pre[contains(@class, '-line')][preceding-sibling::*]"
 _CODE_ALONE = ".//code[contains(., '\n')][not(ancestor::pre)]"
 _STYLED = ".//*[self::div or self::p][contains(@style, 'white-space')][contains(@style, 'mono')]"
 _KEEPS_BLANKS = re.compile(r"white-space:\s*pre(?:-wrap)?\s*(?:;|$)")
@@ -30,10 +28,9 @@ def unfold_listings(root: Any) -> None:
     for table in list(root.iter("table")):
         if _is_numbered(table):
             _as_listing(table)
-    for line in root.xpath(_NUMBERED_LINES):
-        _without_number(line)
-    for parent in root.xpath(_LINES):
-        if parent.tag in ("div", "section", "figure", "code", "td") and _has_lines(parent):
+    lines = [_without_number(line) for line in with_class(root, _LINE_NAMES)]
+    for parent in dict.fromkeys(line.getparent() for line in lines):
+        if parent is not None and parent.tag in ("div", "section", "figure", "code", "td") and _has_lines(parent):
             _as_listing(parent)
     for code in root.xpath(_CODE_ALONE):
         if _stands_alone(code):
@@ -98,15 +95,19 @@ def _counts_up(numbers: list[str]) -> bool:
     return all(int(text) == first + place for place, text in enumerate(numbers))
 
 
-def _without_number(line: Any) -> None:
-    """Make one element of a line and the number beside it, as editors write them: its text without the number."""
+def _without_number(line: Any) -> Any:
+    """The element of a line; a `<pre>` beside its number, as editors write it, becomes one element without that."""
     around = line.getparent()
+    if line.tag != "pre" or around is None or line.getprevious() is None:
+        return line
     beside = [one for one in around if one is not line]
-    if _LINE_NAMES.search(line.get("class", "")) and all(_flat(one).isdigit() or not _flat(one) for one in beside):
-        for one in beside:
-            around.remove(one)
-        around.set("class", "line")
-        line.tag = "span"
+    if not all(_flat(one).isdigit() or not _flat(one) for one in beside):
+        return line
+    for one in beside:
+        around.remove(one)
+    around.set("class", "line")
+    line.tag = "span"
+    return around
 
 
 def _has_lines(parent: Any) -> bool:

@@ -3,43 +3,46 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 
-from websearch_gateway.pages.rendering.vocabulary import INLINE, NOTE
+from websearch_gateway.pages.rendering.vocabulary import INLINE, NOTE, with_class
 
 _MARK = re.compile(r"[\[(]?(\d{1,3}|[a-z]|[ivx]{1,5}|[*†‡§¶]{1,3})[\])]?", re.IGNORECASE)
 _NAMES = re.compile(r"foot-?note|note-?ref|fn-?ref|end-?note|\breference\b|\bfn\b|sdfootnote", re.IGNORECASE)
 _ROLES = frozenset(("doc-noteref",))
 _BACK = re.compile(r"[\s↩↵⤴⏎↑^⬆\ufe0e\ufe0f]+|(?:jump )?(?:up|back)(?: to (?:text|content))?", re.IGNORECASE)
 _HOLDERS = frozenset(("li", "p", "div", "aside", "section", "dd"))
-_SIDENOTES = ".//span[contains(@class, 'sidenote') or contains(@class, 'marginnote')]"
-_MOST_NOTES = 2_000
-_LONGEST_NOTE = 3_000
+_SIDENOTES = re.compile(r"sidenote|marginnote")
+_MOST_NOTES, _MOST_LINKS = 2_000, 20_000
+_LONGEST_NOTE, _MOST_PIECES = 3_000, 1_000
 _MOST_STEPS = 4
 
 
 def mark_notes(root: Any) -> None:
     """Set NOTE, in place, on the marks of notes and on the notes; remove the links back from these."""
+    marks = [link for link in islice(root.iter("a"), _MOST_LINKS) if link.get("href", "").startswith("#")]
+    marks = [link for link in marks if _MARK.fullmatch(_flat(link)) and _is_mark(link)][:_MOST_NOTES]
     places: dict[str, Any] = {}
-    for element in root.xpath(".//*[@id or self::a/@name]"):
+    for element in root.xpath(".//*[@id] | .//a[@name]") if marks else ():
         places.setdefault(element.get("id") or element.get("name"), element)
-    marks = root.xpath(".//a[starts-with(@href, '#')]")[:_MOST_NOTES] if places else ()
     for link in marks:
         place = places.get(link.get("href", "#")[1:])  # a link back has lost its address
         found = _MARK.fullmatch(_flat(link))
-        if place is None or found is None or not _is_mark(link):
+        if place is None or found is None:
             continue
         note = _holder(place, link)
         if note is not None and note.get(NOTE) in (None, found[1]):
             link.set(NOTE, found[1])
             note.set(NOTE, found[1])
             _remove_links_back(note, found[1])
-    for aside in root.xpath(_SIDENOTES):
-        _in_brackets(aside)
+    for aside in with_class(root, _SIDENOTES):
+        if aside.tag == "span":
+            _in_brackets(aside)
 
 
 def _flat(element: Any) -> str:
-    return "".join(element.itertext()).strip()
+    return "".join(islice(element.itertext(), _MOST_PIECES)).strip()
 
 
 def _is_mark(link: Any) -> bool:
