@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "websearch_gateway"
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "tools" / "README.md"]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FOLDERS = ("src", "tests", "docs", "tools", "bench", "functions")
+FOLDERS = ("src", "tests", "docs", "tools", "bench", "functions", "deploy")
 GENERATED = {"node_modules", "venv", "package", "__pycache__"}
 FOREIGN = {
     "web.search",

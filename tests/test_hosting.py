@@ -12,12 +12,17 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import kubernetes_validate
 import pytest
 import yaml
 from check_jsonschema import main as check_jsonschema
 from click.testing import CliRunner
+from prometheus_client.parser import text_string_to_metric_families
 
+from tests.entrypoints.http.status.samples import HEALTHY
 from tests.patience import PATIENCE
+from websearch_gateway.entrypoints.http.server import CLOSE_SECONDS
+from websearch_gateway.entrypoints.http.status import READY_SECONDS, exposition
 from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -66,6 +71,7 @@ def test_compose_follows_the_schema_of_its_specification(tmp_path: Path) -> None
 
 def test_compose_sets_only_settings_that_exist(services: dict[str, Any]) -> None:
     assert {name.lower() for name in services["gateway"]["environment"]} <= set(Settings.model_fields)
+    assert services["gateway"]["env_file"] == [{"path": "gateway.env", "required": False}]
     assert set(services["gateway"]["depends_on"]) <= set(services)
 
 
@@ -87,6 +93,77 @@ def test_compose_holds_no_secret(services: dict[str, Any]) -> None:
         for name in secrets & set(service["environment"]):
             outside = re.sub(r"\$\{\w+(:\?[^}]*|:-)\}", "$", service["environment"][name])
             assert outside in ("$", "postgresql://gateway:$@postgres/gateway"), name
+
+
+def test_every_image_of_compose_is_named_by_its_version(services: dict[str, Any]) -> None:
+    images = [service["image"] for service in services.values() if "image" in service]
+    assert len(images) == 2
+    assert [image for image in images if not re.search(r":\d+\.\d+", image)] == []
+
+
+MANIFEST = [*yaml.safe_load_all((ROOT / "deploy" / "kubernetes.yaml").read_text())]
+
+
+@pytest.mark.parametrize("document", MANIFEST, ids=lambda document: document["kind"])
+def test_the_manifest_follows_the_schemas_of_kubernetes(document: dict[str, Any]) -> None:
+    kubernetes_validate.validate(document, "1.31", strict=True)
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate({**document, "metdata": {}}, "1.31", strict=True)
+
+
+def test_the_manifest_stops_gracefully_and_asks_what_the_server_answers() -> None:
+    config, deployment, service, budget = MANIFEST
+    assert {name.lower() for name in config["data"]} <= set(Settings.model_fields)
+    pod = deployment["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    pause = int(container["lifecycle"]["preStop"]["exec"]["command"][1])
+    search = Settings.model_fields["search_deadline_seconds"].default
+    assert pod["terminationGracePeriodSeconds"] > pause + search + CLOSE_SECONDS
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        assert container[probe]["httpGet"]["path"] in ("/readyz", "/healthz")
+        (host,) = container[probe]["httpGet"]["httpHeaders"]
+        assert host == {"name": "Host", "value": "localhost:8080"}, "another one gets 421"
+        assert container[probe]["timeoutSeconds"] > 2 * READY_SECONDS
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    assert service["spec"]["selector"] == labels == budget["spec"]["selector"]["matchLabels"]
+    assert 0 < budget["spec"]["minAvailable"] < deployment["spec"]["replicas"]
+
+
+def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    unit = (ROOT / "deploy" / "websearch-gateway.service").read_text()
+    seconds = re.search(r"^TimeoutStopSec=(\d+)$", unit, re.MULTILINE)
+    assert seconds
+    assert int(seconds[1]) > Settings.model_fields["search_deadline_seconds"].default + CLOSE_SECONDS
+    program = Path(sys.executable).with_name("websearch-gateway")
+    copy = tmp_path / "websearch-gateway.service"
+    for text, accepted in ((unit, True), (unit.replace("Restart=on-failure", "Restart=maybe"), False)):
+        copy.write_text(text.replace("/opt/websearch-gateway/bin/websearch-gateway", str(program)))
+        command = ["systemd-analyze", "verify", "--man=no", str(copy)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert (done.stderr == "") == accepted, done.stderr
+
+
+def test_the_grafana_board_asks_for_metrics_that_exist() -> None:
+    board = json.loads((ROOT / "deploy" / "grafana.json").read_text())
+    expressions = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    asked = {name for expression in expressions for name in re.findall(r"websearch_gateway_\w+", expression)}
+    text, _ = exposition(HEALTHY, 0.0, "")
+    families = list(text_string_to_metric_families(text.decode()))
+    offered = {sample.name for family in families for sample in family.samples} | {
+        f"{family.name}{suffix}" for family in families for suffix in SUFFIXES[family.type]
+    }
+    assert asked <= offered, asked - offered
+    named = {name for name in offered if name.startswith("websearch_gateway_") and not name.endswith(UNASKED)}
+    assert {re.sub("_bucket$", "", name) for name in asked} == named - {f"{name}_bucket" for name in named}
+    labels = {label for expression in expressions for label in re.findall(r"(\w+)(?:!?=~?)\"", expression)}
+    assert labels <= {"tool", "result", "state"}
+    assert len({(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]}) == len(board["panels"])
+
+
+SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", ""), "gauge": ("",), "unknown": (), "untyped": ()}
+UNASKED = ("_created", "_sum", "_count", "_bucket")
 
 
 DOCKERFILE = re.sub(r"\\\n", " ", (ROOT / "Dockerfile").read_text())
