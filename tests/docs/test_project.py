@@ -335,16 +335,197 @@ def test_a_scope_or_package_of_another_registry_is_withheld(tmp_path: Path, name
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("name", "text", "names"),
     [
-        ("pnpm-workspace.yaml", "registries: {default: https://npm.corp.example/}\n"),
-        (".yarnrc.yml", "npmScopes: {acme: {npmRegistryServer: 'https://npm.corp.example'}}\n"),
+        ("pnpm-workspace.yaml", "registries: {default: https://npm.corp.example/}", {"acme", "@acme/kit", "@vue/core"}),
+        (".yarnrc.yml", "npmScopes: {acme: {npmRegistryServer: 'https://npm.corp.example'}}", {"@acme/kit"}),
+        (".yarnrc.yml", "npmRegistryServer : https://npm.corp.example/", {"acme", "@acme/kit", "@vue/core"}),
+        (".yarnrc.yml", "? npmRegistryServer\n: >-\n  https://npm.corp.example/", {"acme", "@acme/kit", "@vue/core"}),
+        (".yarnrc.yml", "{npmRegistryServer: &x https://npm.corp.example/}", {"acme", "@acme/kit", "@vue/core"}),
+        (".yarnrc.yml", '"npmRegistry\\x53erver": "https://npm.corp.example/"', {"acme", "@acme/kit", "@vue/core"}),
+        (".yarnrc.yml", "npmRegistryServer: [https://registry.npmjs.org]", {"acme", "@acme/kit", "@vue/core"}),
+        (".npmrc", "registry  =  https://npm.corp.example/", {"acme", "@acme/kit", "@vue/core"}),
+        (".npmrc", '"@acme:registry"="https://npm.corp.example/"', {"@acme/kit"}),
+        (".yarnrc", 'registry   "https://npm.corp.example/"', {"acme", "@acme/kit", "@vue/core"}),
+        (".yarnrc", '"@acme:registry" "https://npm.corp.example/"', {"@acme/kit"}),
     ],
 )
-def test_a_table_of_registries_on_one_line_withholds_all(tmp_path: Path, name: str, text: str) -> None:
+def test_a_registry_is_found_in_every_form_that_its_format_has(
+    tmp_path: Path, name: str, text: str, names: set[str]
+) -> None:
     (tmp_path / "package.json").write_text(NODE)
     (tmp_path / name).write_text(text)
-    assert set(withheld(tmp_path)) == {"acme", "@acme/kit", "@vue/core"}
+    assert set(withheld(tmp_path)) == names
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--pre --extra-index-url https://pypi.corp.example/simple",
+        "--extra-index https://pypi.corp.example/simple",
+        "--index=https://pypi.corp.example/simple",
+        "--pypi-url https://pypi.corp.example/simple",
+        "--pypi https://pypi.corp.example/simple",
+        "-ihttps://pypi.corp.example/simple",
+        "--trusted-host pypi.corp.example --find https://pypi.corp.example/files",
+        "--pre \\\n  --extra-index-url \\\n  https://pypi.corp.example/simple",
+        "heron==1 --hash=sha256:0 -i https://pypi.corp.example/simple",
+        "--extra-index-url 'https://pypi.corp.example/simple'  # ours",
+        "--no-such-option https://pypi.corp.example/simple",
+        "--extra-index-url ${CORP}",
+        "--no-index",
+    ],
+)
+def test_an_index_is_found_wherever_pip_takes_one(tmp_path: Path, line: str) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{line}\nacme==1.0\n")
+    assert "acme" in withheld(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--pre",
+        "--trusted-host x",
+        "-r other.txt",
+        "# --extra-index-url https://x",
+        "--index-url https://pypi.org/simple",
+    ],
+)
+def test_other_options_of_pip_withhold_nothing(tmp_path: Path, line: str) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{line}\nacme==1.0\n")
+    assert withheld(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("git@git.corp.example:team/repo.git", "bitbucket:corp/repo", "gitlab:corp/repo", "gist:11081aaa281"),
+        *("ssh://git@git.corp.example/x.git", "git+ssh://x/y", "https://x/y.tgz", "file:../x", "link:x", "portal:x"),
+        *(
+            "../libs/up",
+            "./x",
+            "..",
+            ".",
+            "/srv/abs",
+            "~/home",
+            "C:\\x",
+            "corp-1.0.tgz",
+            "x.tar.gz",
+            "X.TAR",
+            "corp/repo",
+        ),
+        *(
+            "corp/repo#main",
+            "workspace:*",
+            "workspace:^1",
+            "patch:x@1#y",
+            "exec:./x",
+            "jsr:@corp/x",
+            "catalog:",
+            "catalog:x",
+        ),
+        *("npm:@corp/x@../y", "npm:acme@git@x:y", " ../x", "%2e%2e", "x\\y", "npm:"),
+    ],
+)
+def test_what_is_no_version_range_or_tag_is_no_package_of_a_registry(tmp_path: Path, said: str) -> None:
+    assert project(tmp_path, package_json=json.dumps({"dependencies": {"acme": said}})) == {}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "1.0.0",
+        "^1.2",
+        "~1",
+        "*",
+        "",
+        "latest",
+        "next-14",
+        ">=1 <2",
+        "1.x || 2",
+        "=1.0.0",
+        "1 - 2",
+        "v1.2.3+b",
+        "npm:heron@^1",
+    ],
+)
+def test_versions_ranges_tags_and_aliases_are_asked_for(tmp_path: Path, said: str) -> None:
+    assert len(project(tmp_path, package_json=json.dumps({"dependencies": {"acme": said}}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("package.json", {"workspaces": ["libs/*"]}),
+        ("package.json", {"workspaces": {"packages": ["./libs/acme"]}}),
+        ("package.json", {"workspaces": ["**"]}),
+        ("pnpm-workspace.yaml", "packages: ['libs/**']"),
+        ("lerna.json", '{"packages": ["*/*"]}'),
+        (
+            "package-lock.json",
+            '{"packages": {"libs/acme": {}, "node_modules/acme": {"resolved": "libs/acme", "link": true}}}',
+        ),
+        ("package-lock.json", '{"packages": {"node_modules/acme": {"resolved": "../acme", "link": true}}}'),
+        ("package-lock.json", '{"packages": {"elsewhere": {"name": "acme", "version": "1.0.0"}}}'),
+        ("yarn.lock", '"acme@workspace:libs/acme":\n  version: 0.0.0\n  resolution: "acme@workspace:libs/acme"\n'),
+        ("yarn.lock", '"acme@^1, acme@link:../acme":\n  version: 0.0.0\n'),
+        ("bun.lock", '{"packages": {\n  "acme": ["acme@workspace:libs/acme"],\n}}'),
+    ],
+)
+def test_a_package_of_the_projects_own_workspace_is_not_asked_for(tmp_path: Path, name: str, text: object) -> None:
+    manifest = {"dependencies": {"acme": "^1.0.0", "heron": "1"}, **(text if isinstance(text, dict) else {})}
+    (tmp_path / "libs/acme").mkdir(parents=True)
+    (tmp_path / "libs/acme/package.json").write_text('{"name": "acme"}')
+    (tmp_path / "package.json").write_text(json.dumps(manifest))
+    if isinstance(text, str):
+        (tmp_path / name).write_text(text)
+    read = read_project(str(tmp_path))
+    assert [row[1] for row in read["direct"]] == ["heron"]
+
+
+def test_a_member_of_a_workspace_does_not_ask_for_its_siblings(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "package.json").write_text('{"workspaces": ["apps/*", "libs/*"]}')
+    for place, text in (("apps/web", {"dependencies": {"acme": "*", "heron": "1"}}), ("libs/acme", {"name": "acme"})):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "package.json").write_text(json.dumps(text))
+    assert [row[1] for row in read_project(str(tmp_path / "apps/web"))["direct"]] == ["heron"]
+
+
+def test_a_catalog_of_pnpm_gives_the_versions_of_what_names_it(tmp_path: Path) -> None:
+    manifest = {"dependencies": {"heron": "catalog:", "gull": "catalog:old", "acme": "catalog:none", "auk": "catalog:"}}
+    workspace = "catalog: {heron: 1.2.3, auk: 'workspace:*'}\ncatalogs:\n  old:\n    gull: 2.0.0\n"
+    found = project(tmp_path, package_json=json.dumps(manifest), pnpm__workspace_yaml=workspace)
+    assert found == {("npm", "heron"): "1.2.3", ("npm", "gull"): "2.0.0"}
+
+
+@pytest.mark.parametrize(
+    "source", ['{editable = "../x"}', '{directory = "../x"}', '{path = "x.whl"}', '{git = "https://e.org/x"}']
+)
+def test_a_lock_file_of_uv_tells_which_packages_are_local(tmp_path: Path, source: str) -> None:
+    lock = f'[[package]]\nname = "acme"\nversion = "1"\nsource = {source}\n'
+    assert project(tmp_path, pyproject_toml='[project]\ndependencies = ["acme"]', uv_lock=lock) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("requirements.txt", " " * 200_000 + "--x"),
+        ("requirements.txt", "-i" + " =" * 100_000),
+        (".npmrc", "registry" + " " * 200_000 + "x"),
+        (".npmrc", "@" * 200_000),
+        ("bun.lock", "\n" * 200_000 + '"'),
+        ("bun.lock", '"' + "a" * 200_000),
+        ("yarn.lock", "a" * 200_000 + "@"),
+        (".yarnrc.yml", "a: &a [x]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(2_000))),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_a_hostile_file_of_a_project_is_read_in_linear_time(tmp_path: Path, name: str, text: str) -> None:
+    """Each would take minutes if the work grew faster than the file."""
+    (tmp_path / "package.json").write_text(NODE)
+    (tmp_path / name).write_text(text)
+    read_project(str(tmp_path))
 
 
 def test_indexes_are_found_in_the_repository_in_included_files_in_the_home_and_in_variables(tmp_path: Path) -> None:

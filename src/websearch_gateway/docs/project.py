@@ -9,13 +9,16 @@ from it: where a setting of a package manager names another index, the lock file
 from __future__ import annotations
 
 import configparser
+import optparse
 import os
 import re
+import shlex
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from pathlib import Path
-from typing import Any
+from functools import cache, lru_cache
+from itertools import chain, islice, product
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
 from urllib.parse import unquote
 
 from websearch_gateway.docs.packages import Ecosystem, package_of, table_of
@@ -39,10 +42,17 @@ _SPECIFIED = re.compile(r"[<>=!~(\\]|--|$")
 _ARCHIVE = re.compile(r"\.(?:whl|zip|tar(?:\.\w+)?|tgz)$", re.IGNORECASE)
 _NOT_PYPI = {"path", "file", "git", "url", "workspace"}
 """Keys of a dependency of uv or Poetry that is no package of an index."""
+_LOCAL_SOURCES = {"editable", "directory", "path", "virtual", "git"}
+_LOCAL_PACKAGES = {"directory", "vcs"}
+"""The same in a uv.lock and in a pylock.toml."""
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _PINNED = re.compile(r"\(?={2,3}\s*v?([\w.+!-]+)\)?\s*")
 _NPM_ALIAS = re.compile(r"npm:(@?[^@]+)(?:@(.*))?")
 _NPM_EXACT = re.compile(r"=?v?(\d+\.\d+\.\d+[\w.+-]*)")
-_NOT_NPM = re.compile(r"(?:workspace|file|link|portal|git[\w+]*|https?|github|patch):|[\w.-]+/[\w.-]+(?:#|$)")
+# A version, a range or a tag. Anything else names a folder, a file or a repository (npm's `npm-package-arg`).
+_OF_A_REGISTRY = re.compile(r"(?!\.)[\w.+\-^~<>=|*, ]*+(?<!\.tgz)(?<!\.tar\.gz)(?<!\.tar)", re.IGNORECASE | re.ASCII)
+_LOCAL = re.compile(r"(?<![\w@/.-])(@?[\w./-]{1,214}+)@(?:workspace|link|portal|file):", re.ASCII)
+"""A package of the project's own in a yarn.lock or bun.lock."""
 _PNPM_NAME = re.compile(r" +['\"]?(@?[\w.-]+(?:/[\w.-]+)?)['\"]?:(?: +(\d[^\s(_]*).*)?")
 _PNPM_VERSION = re.compile(r" +version: ['\"]?([^\s(_'\"]+)")
 _YARN_VERSION = re.compile(r'  version:? "?([^\s"]+)"?')
@@ -80,17 +90,17 @@ _PROJECT_FILES = (
     *(".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", "bunfig.toml"),
 )
 # https://pip.pypa.io/en/stable/cli/pip_install/, https://docs.astral.sh/uv/reference/settings/
-_INDEX_KEYS = ("index-url", "extra-index-url", "default-index", "find-links", "no-index")
+_INDEX_KEYS = ("index-url", "pypi-url", "extra-index-url", "default-index", "find-links", "no-index")
 _INDEX_VARIABLE = re.compile(r"(?:PIP|UV|PDM|PIPENV)_\w*(?:INDEX|FIND_LINKS|PYPI)\w*")
-_INDEX_OPTION = re.compile(r"\s*(?:-[if]\s*=?|--(?:index-url|extra-index-url|find-links)[\s=])\s*(\S+)|\s*(--no-index)")
-_FILE_OPTION = re.compile(r"\s*(?:-[rc]\s*|--(?:requirement|constraint)[\s=]\s*)(\S+)")
-_NPMRC_LINE = re.compile(r"""["']?(?:(@[^\s:"'/]+):)?registry["']?\s*[=\s]\s*["']?([^\s"']+)""")
-_YAML_LINE = re.compile(r"""( *)["']?([@\w./-]+)["']?:[ ]*["']?([^"'#]*)""")
 _PNPM_TARBALL = re.compile(r"tarball: ['\"]?([^\s,}'\"]+)")
 _PNPM_KEY = re.compile(r"""  ['"]?/?((?:@[^/\s]+/)?[^@/\s]+)[@/]""")
 _YARN_RESOLVED = re.compile(r'  resolved "([^"]+)"')
 _YARN_ARCHIVE = re.compile(r'  resolution: "?(@?[^@"]+)@npm:[^"]*?__archiveUrl=([^"&]+)')
-_BUN_RESOLVED = re.compile(r'^\s*"[^"]*": \["(@?[^"@]+)@[^"]*", "(https?://[^"]+)"', re.MULTILINE)
+_BUN_RESOLVED = re.compile(r'^[ \t]*+"[^"\n]*+": \["(@?[^"@\n]++)@[^"\n]*+", "(https?://[^"\n]++)"', re.MULTILINE)
+MOST_SIBLINGS = 2_000
+"""The most packages of a workspace; more may not be looked at, so nothing is asked for."""
+DEEPEST_SIBLINGS = 4
+"""How many folders `**` stands for in the pattern of a workspace."""
 
 
 class Origins:
@@ -235,9 +245,14 @@ def _list(value: Any) -> list[Any]:
 
 def _settings(folder: Path) -> Iterator[Path]:
     """The files that may name indexes for a project: its own, and those of the folders up to its repository's."""
+    yield from (place / name for place in _repository(folder) for name in _PROJECT_FILES)
+
+
+def _repository(folder: Path) -> list[Path]:
+    """The folder of the project, and those above it up to that of its repository."""
     above = [folder, *folder.resolve().parents[:MOST_PARENTS]]
     end = next((place for place, one in enumerate(above) if (one / ".git").exists()), 0)
-    yield from (one / name for one in above[: end + 1] for name in _PROJECT_FILES)
+    return above[: end + 1]
 
 
 def _read_variable(variable: str, value: str, folder: Path, pypi: Origins, npm: Origins) -> None:
@@ -264,12 +279,38 @@ def _read_indexes(path: Path, pypi: Origins, npm: Origins, kind: str = "") -> No
     elif name in ("pyproject.toml", "uv.toml", "pdm.toml", "config.toml", "Pipfile"):
         _read_python(_parsed(path, tomllib.loads), pypi, name)
     elif name in (".npmrc", "npmrc", ".yarnrc"):
-        for line in map(str.strip, _read(path).splitlines()):
-            if match := _NPMRC_LINE.match(line):
-                _note_npm(npm, match[1] or "", match[2], shown)
+        for key, url in _npm_settings(_read(path), separator=" " if name == ".yarnrc" else "="):
+            scope, _, setting = key.rpartition(":")
+            if setting == "registry":
+                _note_npm(npm, scope, url, shown)
     else:
-        for scope, url in _yaml_registries(_read(path)):
+        for scope, url in _yaml_registries(_parsed(path, _yaml)):
             _note_npm(npm, scope, url, shown)
+
+
+def _npm_settings(text: str, separator: str) -> Iterator[tuple[str, str]]:
+    """The keys and values of a .npmrc, or of a .yarnrc of Yarn 1."""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith(("#", ";", "[")):
+            continue
+        key, found, value = line.partition(separator)
+        if not found and separator == "=":
+            key, _, value = line.partition(" ")
+        yield key.strip("\"' \t"), value.strip("\"' \t")
+
+
+def _yaml(text: str) -> Any:
+    """The value of a YAML text.
+
+    Raises:
+        ValueError: it is malformed.
+    """
+    import yaml
+
+    try:
+        return yaml.load(text, yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        raise ValueError("not YAML") from error
 
 
 def _note_npm(npm: Origins, scope: str, url: Any, file: str) -> None:
@@ -279,22 +320,22 @@ def _note_npm(npm: Origins, scope: str, url: Any, file: str) -> None:
         npm.index(url, file)
 
 
-def _yaml_registries(text: str) -> Iterator[tuple[str, str]]:
-    """The registries of a .yarnrc.yml or pnpm-workspace.yaml, each with its scope, or "" for that of all packages."""
-    top = scope = ""
-    for line in text.splitlines():
-        if (match := _YAML_LINE.match(line)) is None:
-            continue
-        key, value = match[2], match[3].strip()
-        top = top if match[1] else key
-        if key == "npmRegistryServer" or (key == "registry" and not match[1]):
-            yield (f"@{scope.lstrip('@')}" if match[1] else ""), value
-        elif top == "registries" and match[1]:
-            yield ("" if key == "default" else key), value
-        elif key in ("registries", "npmScopes") and value:  # a table on one line: it may hold any index
-            yield "", value
-        elif match[1] and not value:
-            scope = key
+def _yaml_registries(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The registries of a .yarnrc.yml or pnpm-workspace.yaml, each with its scope, or "" for that of all packages.
+
+    A table in place of an address may hold any index.
+    """
+    found: list[tuple[str, Any]] = [("", settings[key]) for key in ("npmRegistryServer", "registry") if key in settings]
+    for key, name in (("npmScopes", "npmRegistryServer"), ("registries", "")):
+        table = settings.get(key)
+        if table is not None and not isinstance(table, dict):
+            found.append(("", table))
+        for scope, said in table_of(table).items():
+            url = table_of(said).get(name) if name else said
+            if url is not None:
+                found.append(("" if scope == "default" else f"@{str(scope).lstrip('@')}", url))
+    for scope, url in found:
+        yield scope, url if isinstance(url, str) else "-"
 
 
 def _read_pip(path: Path, pypi: Origins) -> None:
@@ -356,11 +397,86 @@ def _requirement_indexes(files: Iterable[Path], pypi: Origins) -> None:
             pypi.index("-i", file.name)  # a file that is not read may name any index
             break
         seen.add(file)
-        for line in _read(file).splitlines():
-            if option := _INDEX_OPTION.match(line):
-                pypi.index(option[1] or option[2], file.name)
-            elif (included := _FILE_OPTION.match(line)) and "://" not in included[1]:
-                waiting[Path(os.path.normpath(file.parent / included[1]))] = None
+        for line in _logical_lines(_read(file)):
+            options = _pip_options(line)
+            if options is None:  # pip would refuse the line: it may mean any index
+                pypi.index("-i", file.name)
+                continue
+            urls = [options.index_url, *(options.extra_index_url or ()), *(options.find_links or ())]
+            pypi.index([url for url in urls if url], file.name)
+            if options.no_index:
+                pypi.index("--no-index", file.name)
+            for included in (*(options.requirement or ()), *(options.constraint or ())):
+                if "://" not in included:
+                    waiting[Path(os.path.normpath(file.parent / included))] = None
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """The lines of a file of requirements as pip reads them: joined at a backslash, and without comments."""
+    pending = ""
+    for line in text.splitlines():
+        if line.endswith("\\") and not line.lstrip().startswith("#"):
+            pending += line[:-1] + " "
+            continue
+        whole, pending = pending + line, ""
+        yield _COMMENT.sub("", whole).strip()
+    if pending.strip():
+        yield _COMMENT.sub("", pending).strip()
+
+
+class _PipParser(optparse.OptionParser):
+    """pip reads the options of a line with `optparse`, which also takes the beginnings of their names."""
+
+    def error(self, msg: str) -> NoReturn:
+        raise ValueError(msg)
+
+
+@cache
+def _pip_parser() -> optparse.OptionParser:
+    """The options that pip takes in a file of requirements
+    (https://pip.pypa.io/en/stable/reference/requirements-file-format/#supported-options)."""
+    parser = _PipParser(add_help_option=False)
+    parser.add_option("-i", "--index-url", "--pypi-url", dest="index_url")
+    for names in (
+        ("--extra-index-url",),
+        ("-f", "--find-links"),
+        ("-r", "--requirement"),
+        ("-c", "--constraint"),
+        ("-e", "--editable"),
+        ("--no-binary",),
+        ("--only-binary",),
+        ("--trusted-host",),
+        ("--use-feature",),
+        ("--global-option",),
+        ("--config-settings", "--config-setting", "-C"),
+        ("--hash",),
+    ):
+        parser.add_option(*names, action="append")
+    for name in ("--no-index", "--prefer-binary", "--require-hashes", "--pre"):
+        parser.add_option(name, action="store_true")
+    return parser
+
+
+LONGEST_LINE = 20_000
+"""The longest line with options of pip that is read; one with fifty hashes has some 4,000 characters."""
+_NO_OPTIONS = optparse.Values(
+    dict.fromkeys(("index_url", "extra_index_url", "find_links", "no_index", "requirement", "constraint"))
+)
+
+
+@lru_cache(maxsize=1_000)
+def _pip_options(line: str) -> optparse.Values | None:
+    """The options of a line; None if pip would refuse it."""
+    words = line.split()
+    first = next((place for place, word in enumerate(words) if word.startswith("-")), None)
+    if first is None:
+        return _NO_OPTIONS
+    if len(line) > LONGEST_LINE:
+        return None
+    try:
+        return _pip_parser().parse_args(shlex.split(" ".join(words[first:])))[0]
+    except ValueError:
+        return None
 
 
 # ---------------------------------------------------------------------- Python
@@ -438,6 +554,8 @@ def _locked(folder: Path, pypi: Origins) -> Iterator[tuple[str, str]]:
             )
             if lock == "poetry.lock" and not source:
                 index = "https://pypi.org/"  # Poetry names no other source of a package
+            if _LOCAL_SOURCES & source.keys() or _LOCAL_PACKAGES & package.keys():
+                index = "."  # a folder
             if index is not None:
                 pypi.package(_spelt(name), index, lock)
             if isinstance(version := package.get("version"), str):
@@ -461,14 +579,21 @@ def _spelt(name: str) -> str:
 
 def _node(folder: Path, npm: Origins) -> tuple[Specifiers, Versions]:
     manifest = _parsed(folder / "package.json", parse_json)
+    catalogs = _catalogs(folder)
+    own = _siblings(folder)
     direct: Specifiers = {}
     aliases: dict[str, str] = {}
     for field in ("dependencies", "devDependencies", "optionalDependencies"):
         for name, said in table_of(manifest.get(field)).items():
-            if isinstance(said, str) and not _NOT_NPM.match(said):
-                alias = _NPM_ALIAS.fullmatch(said)
+            text = said.strip() if isinstance(said, str) else ":"
+            if text.startswith("catalog:"):
+                listed = table_of(catalogs.get(text.removeprefix("catalog:").strip() or "default")).get(name)
+                text = listed.strip() if isinstance(listed, str) else ":"
+            alias = _NPM_ALIAS.fullmatch(text)
+            wanted = (alias[2] or "") if alias else text
+            if _OF_A_REGISTRY.fullmatch(wanted):
                 aliases[name] = alias[1] if alias else name
-                direct[aliases[name]] = alias[2] or "" if alias else said
+                direct[aliases[name]] = wanted
     found = {name: match[1] for name, said in direct.items() if (match := _NPM_EXACT.fullmatch(said))}
     yarn, pnpm, bun = (_read(folder / name) for name in ("yarn.lock", "pnpm-lock.yaml", "bun.lock"))
     of_yarn, yarn_files = _yarn(yarn, direct)
@@ -482,12 +607,64 @@ def _node(folder: Path, npm: Origins) -> tuple[Specifiers, Versions]:
         if isinstance(url := table_of(package).get("resolved"), str):
             npm.package(aliases.get(name, name), url, lock_name)
     for path, package in table_of(lock.get("packages")).items():
-        before, _, name = path.partition("node_modules/")
-        if not before and name:
+        before, inside, name = path.partition("node_modules/")
+        if not inside and path:  # a folder of the project
+            own.add(str(table_of(package).get("name") or PurePosixPath(path).name))
+        elif table_of(package).get("link") is True:
+            own.add(name)
+        elif not before and name:
             locked[name] = str(table_of(package).get("version", ""))
             if isinstance(url := table_of(package).get("resolved"), str) and "://" in url:
                 npm.package(str(table_of(package).get("name") or aliases.get(name, name)), url, lock_name)
+    own.update(_LOCAL.findall(yarn), _LOCAL.findall(bun))
+    direct = {name: said for name, said in direct.items() if name not in own}
     return direct, {**found, **{aliases.get(name, name): version for name, version in locked.items() if version}}
+
+
+def _catalogs(folder: Path) -> dict[str, Any]:
+    """The versions that `catalog:` and `catalog:NAME` stand for, from the pnpm-workspace.yaml that is the nearest."""
+    for place in _repository(folder):
+        workspace = _parsed(place / "pnpm-workspace.yaml", _yaml)
+        if workspace:
+            return {"default": workspace.get("catalog"), **table_of(workspace.get("catalogs"))}
+    return {}
+
+
+def _siblings(folder: Path) -> set[str]:
+    """The names of the packages of the workspaces that the project is, or that it lies in. They are its own.
+
+    Raises:
+        _Unusable: there are too many.
+    """
+    names: set[str] = set()
+    for root in _repository(folder):
+        manifest = _parsed(root / "package.json", parse_json)
+        listed = manifest.get("workspaces")
+        patterns = [
+            *_list(table_of(listed).get("packages") or listed),
+            *_list(_parsed(root / "pnpm-workspace.yaml", _yaml).get("packages")),
+            *_list(_parsed(root / "lerna.json", parse_json).get("packages")),
+        ]
+        for pattern in patterns:
+            for file in _members(root, str(pattern)):
+                name = _parsed(file, parse_json).get("name")
+                if isinstance(name, str):
+                    names.add(name)
+                if len(names) > MOST_SIBLINGS:
+                    raise _Unusable(f"The workspace has more than {MOST_SIBLINGS:,} packages.")
+    return names
+
+
+def _members(root: Path, pattern: str) -> Iterator[Path]:
+    """The manifests in the folders that a pattern of a workspace names."""
+    parts = PurePosixPath(pattern.removeprefix("./")).parts
+    if pattern.startswith(("!", "/")) or ".." in parts or not parts:
+        return
+    choices = [["*/" * depth for depth in range(DEEPEST_SIBLINGS)] if part == "**" else [f"{part}/"] for part in parts]
+    for chosen in islice(product(*choices), MOST_SIBLINGS):
+        for file in root.glob("".join(chosen) + "package.json"):
+            if "node_modules" not in file.parts:
+                yield file
 
 
 def _pnpm(text: str) -> Versions:
