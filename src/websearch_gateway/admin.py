@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from websearch_gateway import __version__
 from websearch_gateway.base import checked_query
+from websearch_gateway.cache.judgements import JUDGED
 from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.results import Stamp, mark_cleared, question_name
 from websearch_gateway.cache.semantic import wordings
@@ -573,13 +574,14 @@ class CacheAdmin:
             return None
 
 
-Kind = Literal["answers", "questions", "web", "raw", "pages"]
+Kind = Literal["answers", "questions", "web", "raw", "judgements", "pages"]
 
 PREFIXES: dict[Kind, str] = {
     "answers": "cache/exact/",  # of search_web
     "questions": "cache/near/",  # for finding answers to other wordings
     "web": "cache/web/",  # results of web_search and search_news
     "raw": "cache/raw/",  # results of single queries of web_search_raw
+    "judgements": JUDGED,  # of claims, by a model
     "pages": "page/",
 }
 """The beginning of an entry's key, by its kind."""
@@ -611,8 +613,10 @@ async def contents(state: State, kind: Kind, now: float) -> AsyncIterator[Conten
             with suppress(ValidationError):
                 stamp = Stamp.model_validate_json(entry.value)
             age = None if stamp.stored is None or stamp.stored - now >= _CLOCK_SKEW_SECONDS else now - stamp.stored
-        else:  # all pages have one lifetime, so the rest of it gives their age
-            age = None if entry.ttl is None else KEEP_SECONDS - entry.ttl
+        elif kind == "pages" and entry.ttl is not None:  # all have one lifetime, so the rest of it gives their age
+            age = KEEP_SECONDS - entry.ttl
+        else:
+            age = None
         yield Content(entry.key, len(entry.value), None if age is None else max(age, 0.0), stamp.question)
 
 

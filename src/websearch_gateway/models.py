@@ -310,6 +310,22 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A claim, and the sentences of pages by which a reader judges it."""
+
+    claim: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a reader says of a claim, and the words of a sentence on which it relies. It may err, and lie."""
+
+    verdict: Literal["supported", "contradicted", "unclear"]
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A question after the guard: normalised, validated and safe to send out.
 

@@ -16,9 +16,11 @@ from websearch_gateway.models import (
     Call,
     Capabilities,
     Deadline,
+    Exhibit,
     Gathered,
     Hit,
     HttpRequest,
+    Judgement,
     Page,
     SearchQuery,
     SearchResults,
@@ -238,6 +240,23 @@ class Reranker(Protocol):
         """The places of all texts, of which the first MOST_RERANKED are compared, best first; and an empty text.
 
         If it fails, the places as they were, and why. Never raises a `SearchError`. Its cost is on the bill of `call`.
+        """
+        ...
+
+
+class ClaimReader(Protocol):
+    """A model that reads: it says whether sentences of pages support a claim."""
+
+    @property
+    def name(self) -> str:
+        """Its model: another one may judge otherwise."""
+        ...
+
+    async def judge(self, exhibits: Sequence[Exhibit], call: Call) -> Sequence[Judgement | None]:
+        """A judgement for each exhibit, in order; None where the model wrote none. Its cost is on the call's bill.
+
+        Raises:
+            SearchError: the model was not asked, or wrote nothing that can be read in time.
         """
         ...
 

@@ -91,8 +91,8 @@ class TestClearing:
         for key in UNTOUCHED:
             await state.add(key)
         result = await process.care.clear()
-        assert result.removed_by_kind == {"answers": 4, "questions": 1, "web": 2, "raw": 1, "pages": 1}
-        assert result.removed == 9
+        assert result.removed_by_kind == {"answers": 4, "questions": 1, "web": 2, "raw": 1, "judgements": 1, "pages": 1}
+        assert result.removed == 10
         assert sorted(key for key in await keys(state) if not key.startswith(CLEARED)) == sorted(UNTOUCHED)
         assert not await process.knows(TIDES)
         assert not await process.has_results(TIDES)
@@ -133,7 +133,7 @@ class TestClearing:
         await process.fill(MOONS)
         await state.put("page/new", b"", KEEP_SECONDS)
         result = await process.care.clear(older_than_hours=1)
-        assert result.removed_by_kind == {"answers": 3, "questions": 0, "web": 1, "raw": 0, "pages": 1}
+        assert result.removed_by_kind == {"answers": 3, "questions": 0, "web": 1, "raw": 0, "judgements": 0, "pages": 1}
         assert await process.knows(MOONS)
         assert not await process.knows(TIDES)
         assert await state.get("page/new") is not None
@@ -285,7 +285,7 @@ class TestStats:
         await state.put("page/x", b"12345", KEEP_SECONDS)
         clock.now += 20
         stats = await process.care.stats()
-        assert stats.entries_by_kind == {"answers": 4, "questions": 0, "web": 1, "raw": 0, "pages": 1}
+        assert stats.entries_by_kind == {"answers": 4, "questions": 0, "web": 1, "raw": 0, "judgements": 0, "pages": 1}
         assert stats.bytes_by_kind["pages"] == 5
         assert stats.bytes == sum(stats.bytes_by_kind.values())
         assert stats.entries == 6

@@ -20,6 +20,7 @@ from websearch_gateway.evidence.quotes import (
     findings,
     is_verbatim,
     nearest,
+    relied_on,
     support,
 )
 
@@ -265,3 +266,22 @@ def test_any_claim_can_be_laid_beside_any_page(claim: str, page: str) -> None:
     found = finding(claim, Quotable.of(page))
     assert (found.verdict == "not_found") == (not found.quotes)
     assert (found.verdict == "differs") == bool(found.differences)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "is_support", "place"),
+    [
+        ("The bridge is 120 m long.", "bridge has a length of 120", True, 1),
+        ("The bridge is 130 m long.", "bridge has a length of 120", True, None),
+        ("The bridge is 130 m long.", "bridge has a length of 120", False, 1),
+        ("The bridge is 120 m long.", "a bridge of 120 m", True, None),
+        ("The bridge is 120 m long.", "the bridge", True, None),
+        ("The bridge is 120 m long.", "", True, None),
+        ("The bridge is 120 m long.", "in 1932. The bridge has a length", True, None),
+    ],
+)
+def test_a_judgement_relies_on_words_of_one_sentence_and_supports_no_other_fact(
+    claim: str, quote: str, is_support: bool, place: int | None
+) -> None:
+    sentences = ("It was opened in 1932.", "The bridge has a length of 120 metres.")
+    assert relied_on(claim, sentences, quote, is_support=is_support) == place

@@ -91,11 +91,18 @@ class Chat:
     key: SecretStr | None = None
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
 
-    async def write(self, messages: list[dict[str, str]], form: Mapping[str, Any], deadline: Deadline) -> Written:
+    async def write(
+        self,
+        messages: list[dict[str, str]],
+        form: Mapping[str, Any],
+        deadline: Deadline,
+        most_tokens: int = MAX_TOKENS,
+    ) -> Written:
         """The model's reply, or the part that arrived before the deadline.
 
         Args:
             form: the `response_format` for servers that offer structured output.
+            most_tokens: the most that it may write, thoughts included.
 
         Raises:
             SearchAuthError: the key is missing or wrong.
@@ -110,9 +117,9 @@ class Chat:
             "temperature": 0,
         }
         while True:
-            body = {"model": self.model, "messages": messages, "max_tokens": MAX_TOKENS, "stream": True}
+            body = {"model": self.model, "messages": messages, "max_tokens": most_tokens, "stream": True}
             sent = {name: value for name, value in options.items() if name not in self._refused}
-            with noting_model("llm", self.model, most_tokens=MAX_TOKENS):
+            with noting_model("llm", self.model, most_tokens=most_tokens):
                 written = await self._stream(body | sent, deadline)
                 if isinstance(written, Written):
                     if written.prompt_tokens:
@@ -418,7 +425,8 @@ Example. Question: How long is the bridge? Passage [1]: The bridge, 120 m long, 
 Answer: The bridge has a length of 120 m [1: "The bridge, 120 m long, opened in 1932"]."""
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def object_of(**properties: Any) -> dict[str, Any]:
+    """The JSON Schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": properties,
@@ -427,16 +435,14 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
-_QUOTE = _object(passage={"type": "integer"}, words={"type": "string"})
-_SENTENCE = _object(text={"type": "string"}, quotes={"type": "array", "items": _QUOTE})
-REPLY_FORM: dict[str, Any] = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "answer",
-        "strict": True,
-        "schema": _object(sentences={"type": "array", "items": _SENTENCE}),
-    },
-}
+def form_of(name: str, **properties: Any) -> dict[str, Any]:
+    """The `response_format` for an object with exactly these properties."""
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": object_of(**properties)}}
+
+
+_QUOTE = object_of(passage={"type": "integer"}, words={"type": "string"})
+_SENTENCE = object_of(text={"type": "string"}, quotes={"type": "array", "items": _QUOTE})
+REPLY_FORM = form_of("answer", sentences={"type": "array", "items": _SENTENCE})
 """Structured output for servers that offer it. An empty list of sentences means no answer."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from websearch_gateway.answers.common import EngineApi
+    from websearch_gateway.answers.llm import Chat, Written
     from websearch_gateway.base import Fetcher, Retry
-    from websearch_gateway.ports import Gather, HostedEngine, Workers
+    from websearch_gateway.ports import ClaimReader, Gather, HostedEngine, Layer, Workers
     from websearch_gateway.settings.loading import Settings
 
-__all__ = ["ENGINES", "Entry", "Outside", "configured"]
+__all__ = ["ENGINES", "Entry", "Outside", "configured", "own_reader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +74,24 @@ def _hosted(row: EngineRow, settings: Settings, outside: Outside) -> HostedEngin
 
 
 def _llm(settings: Settings, outside: Outside) -> HostedEngine:
-    from websearch_gateway.answers.llm import Chat, LlmEngine
+    from websearch_gateway.answers.llm import LlmEngine
 
-    chat = Chat(outside.client, settings.llm_base_url or "", settings.llm_model or "", settings.llm_api_key)
-    price = settings.prices.get("llm", 0.0)
+    chat, price = _own_chat(settings, outside), settings.prices.get("llm", 0.0)
     return LlmEngine(chat, outside.gather, outside.retry, outside.workers, settings.llm_evidence_tokens, price)
+
+
+def _own_chat(settings: Settings, outside: Outside) -> Chat:
+    from websearch_gateway.answers.llm import Chat
+
+    return Chat(outside.client, settings.llm_base_url or "", settings.llm_model or "", settings.llm_api_key)
+
+
+def own_reader(settings: Settings, outside: Outside, layers: Sequence[Layer[Written]]) -> ClaimReader:
+    """The model of LLM_BASE_URL as a reader of claims."""
+    from websearch_gateway.answers.claim_reader import ModelReader
+
+    price = settings.prices.get("llm", 0.0)
+    return ModelReader(_own_chat(settings, outside), outside.retry, layers, price)
 
 
 ENGINES: tuple[Entry, ...] = (

@@ -42,6 +42,7 @@ from websearch_gateway.base import (
     prepare,
     user_agent,
 )
+from websearch_gateway.cache.judgements import CachedReader
 from websearch_gateway.cache.pages import BlobCache, PageCache, Similarity
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError, Unavailable
 from websearch_gateway.evidence import cut_passages, encode
@@ -50,7 +51,7 @@ from websearch_gateway.pages import CONVERTERS, HEAVY, Browser, ReaderTable, Rob
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.pipeline.finalize import cleaned_hits
 from websearch_gateway.pipeline.read_page import PassageFinder
-from websearch_gateway.ports import AnswerEngine, Embedder, HostedEngine, Layer, Reranker, Searcher, State
+from websearch_gateway.ports import AnswerEngine, ClaimReader, Embedder, HostedEngine, Layer, Reranker, Searcher, State
 from websearch_gateway.providers.table import PROVIDERS, absent, advice, configured
 from websearch_gateway.settings.loading import Settings, index_variables
 from websearch_gateway.state.shared import require
@@ -196,6 +197,27 @@ def open_engines(settings: Settings, outside: Outside) -> Sequence[HostedEngine]
         SearchNotConfiguredError: ANSWER_ENGINES names an engine that does not exist or lacks its key.
     """
     return [entry.build(settings, outside) for entry in answers_configured(settings)]
+
+
+def claim_reader(
+    settings: Settings, outside: Outside, state: State, health: HealthRegistry, ledger: Ledger
+) -> ClaimReader | None:
+    """The model that CLAIMS_READER names, behind its layers and its cache. Calls nothing.
+
+    Raises:
+        SearchNotConfiguredError: CLAIMS_READER names a model whose settings are missing.
+    """
+    has_own = settings.llm_base_url is not None and settings.llm_model is not None
+    if settings.claims_reader == "off" or (settings.claims_reader == "auto" and not has_own):
+        return None
+    if settings.claims_reader == "llm" and not has_own:
+        raise SearchNotConfiguredError("CLAIMS_READER=llm needs LLM_BASE_URL and LLM_MODEL.")
+    record, price = health.of("llm"), settings.prices.get("llm", 0.0)
+    budget = partial(ledger.pay, "llm", lambda _: price)
+    layers = (*_guarded("llm", _breaker(settings, record, LEAST_SHARE_SECONDS), budget), Stopwatch(record))
+    reader = answers.own_reader(settings, outside, layers)
+    per_user = settings.cache_scope == "user"
+    return CachedReader(reader, BlobCache(state), settings.cache_long_ttl_seconds, per_user)
 
 
 def answering(

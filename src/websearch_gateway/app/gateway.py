@@ -22,6 +22,7 @@ from websearch_gateway.app.adapters import (
     address_policy,
     answering,
     checked_domains,
+    claim_reader,
     is_indexed,
     lazy_docs,
     open_engines,
@@ -142,7 +143,8 @@ class Gateway:
         raw = RawEngine(gather, COMPOSE, self.workers, self.reranker, SHORTLIST)
         self.pipeline = self._search(answering(settings, self.engines, raw, self.health, ledger))
         self.web, self.raw, self.reading = self._web_search(), self._raw_search(), self._page_reading()
-        self.claims = ClaimChecking(self._guard, self.web, self.reading)
+        reader = claim_reader(settings, outside, self._state, self.health, ledger)
+        self.claims = ClaimChecking(self._guard, self.web, self.reading, reader)
         self.cached = CachedAnswers(
             self._guard,
             self.caches.answers,

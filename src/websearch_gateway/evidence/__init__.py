@@ -50,7 +50,16 @@ if TYPE_CHECKING:
         score_passages,
         shown,
     )
-    from websearch_gateway.evidence.quotes import Finding, Quotable, Quote, findings, is_verbatim, nearest, support
+    from websearch_gateway.evidence.quotes import (
+        Finding,
+        Quotable,
+        Quote,
+        findings,
+        is_verbatim,
+        nearest,
+        relied_on,
+        support,
+    )
     from websearch_gateway.evidence.ranking import (
         DANGLING,
         PRONOUN,

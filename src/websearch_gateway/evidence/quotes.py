@@ -76,6 +76,11 @@ class Quotable:
         return cls._made(quotes, frozenset(word.text for word in above), names)
 
     @classmethod
+    def of_sentences(cls, sentences: Sequence[str]) -> Self:
+        """Sentences as one passage."""
+        return cls._made(tuple(map(Quote, sentences)), frozenset(), frozenset())
+
+    @classmethod
     def _made(cls, quotes: tuple[Quote, ...], context: frozenset[str], names: Set[str]) -> Self:
         every = [quote.words for quote in quotes]
         counts = Counter(text for sentence in every for text in {word.text for word in sentence})
@@ -527,6 +532,18 @@ def _is_about(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> bool
     ordinary = [word.text in there for word in read(sentence) if not word.is_fact]
     has_ordinary = sum(ordinary) >= ORDINARY * len(ordinary) or len(ordinary) <= 2
     return share(sentence, quotes, passage) >= BESIDE and has_ordinary
+
+
+def relied_on(claim: str, sentences: Sequence[str], quote: str, *, is_support: bool) -> int | None:
+    """The place of the sentence that holds the words on which a reader's judgement relies.
+
+    None if no sentence does, or if the judgement is that they support the claim and a hard fact differs.
+    """
+    passage = Quotable.of_sentences(sentences)
+    holding = passage.holding(quote)
+    if len(holding) != 1 or (is_support and differences(claim, passage.quotes, passage)):
+        return None
+    return passage.quotes.index(holding[0])
 
 
 MOST_CHARS = 200_000

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from websearch_gateway.base import adapter, host, is_web_address, quote_url, with_scheme
@@ -21,6 +21,8 @@ from websearch_gateway.models import (
     Caller,
     Claim,
     Deadline,
+    Exhibit,
+    Judgement,
     Page,
     Progress,
     Support,
@@ -30,7 +32,7 @@ from websearch_gateway.models import (
 from websearch_gateway.pipeline.guard import Guard, one_deadline
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.web_search import Outcome, WebSearch, read_pages
-from websearch_gateway.ports import Reader, Workers
+from websearch_gateway.ports import ClaimReader, Reader, Workers
 from websearch_gateway.results import (
     CheckedClaim,
     CheckedClaims,
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 FOUND_PAGES = 3
 """The pages that are read for a claim without addresses."""
 AT_ONCE = 8
+JUDGE_SHARE = 1 / 3
+"""The share of the time after the searches that is reserved for a reader."""
 MOST_SHOWN = 3
 """The most sentences that are shown for a claim, of all its pages."""
 
@@ -64,6 +68,7 @@ class ClaimChecking:
     guard: Guard
     web: WebSearch
     reading: PageReading
+    reader: ClaimReader | None = None
 
     async def check(
         self, claims: Sequence[Claim], caller: Caller = LOCAL, progress: Progress = no_progress
@@ -85,11 +90,13 @@ class ClaimChecking:
                 urls = await self._urls(asked, call)
                 pages = await self._pages(asked, urls, call)
                 found = await self._found(asked, urls, pages, call)
+                checked = [CheckedClaim(claim=shown(claim.claim, LONGEST_CLAIM)) for claim in claims]
+                for claim, of_claim in zip(asked, found, strict=True):
+                    checked[claim.number - 1] = one = _checked_claim(claim.text, of_claim)
+                    call.warnings.extend(f"Claim {claim.number}: {note}" for note in _other_pages(one, of_claim))
+                if self.reader is not None:
+                    checked = await self._judged(checked, self.reader, call)
             event.served("page", sum(map(len, found)))
-        checked = [CheckedClaim(claim=shown(claim.claim, LONGEST_CLAIM)) for claim in claims]
-        for claim, of_claim in zip(asked, found, strict=True):
-            checked[claim.number - 1] = one = _checked_claim(claim.text, of_claim)
-            call.warnings.extend(f"Claim {claim.number}: {note}" for note in _other_pages(one, of_claim))
         return CheckedClaims(
             claims=tuple(checked), cost_usd=round(call.bill.usd, 6), warnings=tuple(dict.fromkeys(call.warnings))
         )
@@ -160,7 +167,8 @@ class ClaimChecking:
         found = {url for of_claim in urls for url in of_claim} - named
         await call.progress(f"Reading {len(named) + len(found)} pages")
         seconds = call.remaining()
-        earlier = call.within(seconds - min(CHECK_RESERVE_SECONDS, seconds / 10))
+        reserve = min(CHECK_RESERVE_SECONDS, seconds / 10) + (seconds * JUDGE_SHARE if self.reader else 0.0)
+        earlier = call.within(seconds - reserve)
         given = _Given(self.reading, call)
         outcomes: dict[str, Outcome] = {}
         for some in await asyncio.gather(
@@ -193,6 +201,48 @@ class ClaimChecking:
             {url: found[url][claim.text] for url in own if claim.text in found.get(url, {})}
             for claim, own in zip(claims, urls, strict=True)
         ]
+
+    async def _judged(self, checked: Sequence[CheckedClaim], reader: ClaimReader, call: _Call) -> list[CheckedClaim]:
+        """The claims, those with sentences to judge them by with the verdict of the reader.
+
+        A judgement counts only if the words on which it relies stand in one of the sentences; `supported` only if no
+        hard fact differs. Else it is `unclear`. A claim that is not judged keeps its verdict, and a warning says so.
+        """
+        judged = list(checked)
+        open_claims = [place for place, one in enumerate(checked) if one.verdict in ("found", "differs")]
+        if not open_claims:
+            return judged
+        exhibits = [
+            Exhibit(checked[place].claim, tuple(quote.text for quote in checked[place].quotes)) for place in open_claims
+        ]
+        await call.progress(f"Judging {len(exhibits)} claims with {reader.name}")
+        within = call.within(max(0.0, call.remaining() - REPLY_RESERVE_SECONDS))
+        try:
+            judgements = await reader.judge(exhibits, replace(within, bill=call.bill.part()))
+        except SearchError as error:
+            call.warnings.append(f"The claims were not judged: {error.code}: {error.message}")
+            return judged
+        for place, exhibit, judgement in zip(open_claims, exhibits, judgements, strict=True):
+            if judgement is not None:
+                judged[place] = _by_model(checked[place], exhibit, judgement)
+        left = [str(place + 1) for place, one in zip(open_claims, judgements, strict=True) if one is None]
+        if left:
+            call.warnings.append(f"{reader.name} did not judge: claim {', '.join(left)}.")
+        return judged
+
+
+def _by_model(checked: CheckedClaim, exhibit: Exhibit, judgement: Judgement) -> CheckedClaim:
+    """The claim with the judgement of a model, and the sentence on which it relies before the others."""
+    from websearch_gateway.evidence import relied_on
+
+    is_support = judgement.verdict == "supported"
+    place = relied_on(exhibit.claim, exhibit.sentences, judgement.quote, is_support=is_support)
+    if judgement.verdict == "unclear" or place is None:
+        return checked.model_copy(update={"verdict": "unclear", "judge": "model"})
+    first = checked.quotes[place]
+    rest = tuple(quote for quote in checked.quotes if quote is not first)
+    update = {"verdict": judgement.verdict, "judge": "model", "quotes": (first, *rest)}
+    return checked.model_copy(update={**update, "quote": first.text, "url": first.url, "quote_url": first.quote_url})
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ OWN_KINDS = {
     "gemini": "no_search refusal",
     "perplexity": "no_search failed",
     "llm": "own_words other_language thinks_aloud breaks_off old_marks made_up_sources made_up_quotes wrong_numbers "
-    "wrong_names no_marks no_answer endless prompt_echo obey",
+    "wrong_names no_marks no_answer endless prompt_echo obey judges_some says_yes",
 }
 """What pages and answer engines can do beside that: HTTP 200 with something wrong inside."""
 

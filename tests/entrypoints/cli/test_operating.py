@@ -33,7 +33,7 @@ async def test_use_savings_and_size_are_told(connect: Connect) -> None:
     assert (stats["exactHits"], stats["semanticHits"], stats["misses"]) == (2, 1, 2)
     assert stats["hitRate"] == pytest.approx(3 / 5, abs=1e-4)
     pages = stats["entriesByKind"].pop("pages")
-    assert stats["entriesByKind"] == {"answers": 1, "questions": 2, "web": 1, "raw": 0}
+    assert stats["entriesByKind"] == {"answers": 1, "questions": 2, "web": 1, "raw": 0, "judgements": 0}
     assert 1 <= pages <= 3
     assert stats["bytes"] == sum(stats["bytesByKind"].values()) > 0
     assert stats["inMemory"] == {"answers": 1, "questions": 2, "web": 1, "raw": 0, "pages": 0}

@@ -28,6 +28,10 @@ _QUESTION = re.compile(r"^Question: (.+)$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]")
 _ORDER = re.compile(r"\bsay that ([^.\n]*)", re.IGNORECASE)
 _CLAIMS = 2
+_CLAIM = re.compile(r'^\{"claim": .*\}$', re.MULTILINE)
+_FIGURE = re.compile(r"\d[\d,.]*\d|\d")
+_SAME_WORDS = 0.6
+"""The share of a claim's words from which on a sentence is about the same."""
 
 
 _llm_refusal = worded(
@@ -79,9 +83,30 @@ def _spoiled(sentence: str, numbers: list[int], fault: str | None) -> tuple[str,
             return sentence, numbers, sentence
 
 
+def _judged(claims: list[dict[str, Any]], fault: str | None) -> list[dict[str, Any]]:
+    """A judgement for each claim: right as long as it and its sentences say the same with the same words.
+
+    `says_yes` supports everything, `judges_some` leaves out every second claim, `made_up_quotes` quotes nothing real.
+    """
+    found = []
+    for claim in claims:
+        said = set(terms(claim["text"]))
+        shares = [len(said & set(terms(sentence))) / max(1, len(said)) for sentence in claim["sentences"]]
+        best = max(range(len(shares)), key=shares.__getitem__)
+        sentence = claim["sentences"][best]
+        is_same = set(_FIGURE.findall(claim["text"])) <= set(_FIGURE.findall(sentence))
+        verdict = ("supported" if is_same else "contradicted") if shares[best] >= _SAME_WORDS else "unclear"
+        quote = "words that no sentence of the prompt has" if fault == "made_up_quotes" else sentence
+        verdict = "supported" if fault == "says_yes" else verdict
+        found.append({"claim": claim["claim"], "verdict": verdict, "quote": quote})
+    return found[::2] if fault == "judges_some" else found
+
+
 def _reply(prompt: str, fault: str | None, *, in_json: bool) -> str:
     if fault == "prompt_echo":
         return prompt
+    if rows := _CLAIM.findall(prompt):
+        return json.dumps({"judgements": _judged([json.loads(row) for row in rows], fault)})
     said = [] if fault == "no_answer" else _written(prompt, fault)
     if in_json:
         sentences = [
