@@ -55,12 +55,16 @@ MOST_UNCITED = 5
 """The sources to list for an answer that cites none."""
 
 
+TOLD_BY_MESSAGES = frozenset({"attempts", "faults", "field", "allowed"})
+"""Details of an error that its message has in words."""
+
+
 def error_text(error: ErrorInfo, *more: str) -> str:
     """A failed call: the code and the message, when to try again, and `more` of it."""
     wait = "" if error.retry_after_seconds is None else f"retryAfterSeconds: {error.retry_after_seconds:g}"
-    details = json.dumps(error.details, ensure_ascii=False, separators=(",", ":")) if error.details else ""
-    facts = "\n".join(filter(None, (f"Error {error.code}: {error.message}", wait, details and f"details: {details}")))
-    return _joined(facts, *more)
+    details = {name: value for name, value in (error.details or {}).items() if name not in TOLD_BY_MESSAGES}
+    facts = f"details: {json.dumps(details, ensure_ascii=False, separators=(',', ':'))}" if details else ""
+    return _joined("\n".join(filter(None, (f"Error {error.code}: {error.message}", wait, facts))), *more)
 
 
 def answer_text(response: SearchResponse) -> str:
