@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import Any
 
@@ -11,6 +12,9 @@ from websearch_gateway.pages.formats.rendering import figure, parse_html, tree_t
 
 MOST_CHAPTERS = 5_000
 MOST_AUTHORS = 50
+_LONGEST_HEAD = 5_000
+_PREFIXED = re.compile(rb"<(\w{1,20}):html\b")
+"""The root of a chapter whose elements all have a prefix, which HTML does not know."""
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _OPF = "{http://www.idpf.org/2007/opf}"
@@ -55,6 +59,8 @@ def _words(root: Any, name: str) -> str:
 def _chapter(xhtml: bytes) -> str:
     if not xhtml:
         return ""
+    if prefixed := _PREFIXED.search(xhtml, 0, _LONGEST_HEAD):
+        xhtml = re.sub(rb"<(/?)" + prefixed[1] + rb":", rb"<\1", xhtml)
     tree = parse_html(xhtml.decode("utf-8", "replace"))
     for image in list(tree.iter("img", "{http://www.w3.org/2000/svg}image")):
         name = image.get("src", "").rpartition("/")[2]

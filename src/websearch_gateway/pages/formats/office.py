@@ -14,16 +14,31 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from websearch_gateway.base import charset_of, decode
 from websearch_gateway.models import Extracted
+from websearch_gateway.pages.formats import formulas
+from websearch_gateway.pages.formats.numbering import LEVELS, Numbering
 from websearch_gateway.pages.formats.package import (
     A,
     Package,
     embedded,
+    inside,
     picture,
     write_embedded,
 )
-from websearch_gateway.pages.formats.rendering import Builder, Cell, Text, figure, markdown_of, note_of
+from websearch_gateway.pages.formats.rendering import (
+    HIDDEN_ELEMENTS,
+    Builder,
+    Cell,
+    Text,
+    figure,
+    markdown_of,
+    note_of,
+    parse_html,
+)
 from websearch_gateway.pages.formats.sheets import ONCE, without_repeats, workbook
+from websearch_gateway.pages.formats.symbols import symbol
+from websearch_gateway.pages.rendering import MARKER
 from websearch_gateway.pages.rendering.tables import MOST_FILLED
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -34,17 +49,25 @@ _VAL = f"{W}val"
 _MARKS = {"b": "strong", "i": "em", "strike": "del"}
 _SMALL = 4
 """Text of at most this size (half points) is not read by people."""
+_LONGEST_INSTRUCTION = 4_000
+_MOST_FIELDS = 50
+"""The most fields in each other; further ones end the outer ones early."""
 _BODY_TEXT = 9
 """The outline level of what is no heading."""
 _DEEPER = re.compile(r"list (?:bullet|number) ([2-9])", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _CODE = re.compile(r"(?:source ?code|code|html preformatted|preformatted text|plain text)\b", re.IGNORECASE)
 _CODE_WORDS = re.compile(r"(?:verbatim char|html code|inline code|code char|source text)", re.IGNORECASE)
-_UNORDERED = ("bullet", "none", "")
+_HEIGHTS = {"superscript": "sup", "subscript": "sub"}
+_LINK_FIELD = re.compile(r"\s*HYPERLINK\s+\"([^\"]{1,2000})\"", re.IGNORECASE)
+_W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
+TICKED, UNTICKED = "☑", "☐"
 _ODF = "urn:oasis:names:tc:opendocument:xmlns:"
+_LETTERS = ("a", "A", "i", "I")
 _OFFICE, _TEXT, _TABLE, _DRAW = (f"{{{_ODF}{name}:1.0}}" for name in ("office", "text", "table", "drawing"))
 _STYLE, _FO, _SVG = (f"{{{_ODF}{name}:1.0}}" for name in ("style", "xsl-fo-compatible", "svg-compatible"))
 _PRESENTATION = f"{{{_ODF}presentation:1.0}}"
+_MATHML = "{http://www.w3.org/1998/Math/MathML}"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _SKIPPED = frozenset(
     (
@@ -59,12 +82,24 @@ _SKIPPED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """What a style, or a paragraph with its style, says about the outline and lists. `name` is that of the style."""
+    """What a style, or a paragraph with its style, says about the outline and lists. `name` is that of the style.
+
+    `list_level` is None if only the list itself says which level is that of the style.
+    """
 
     name: str = ""
     outline: int | None = None
     list_id: str = ""
-    list_level: int = 0
+    list_level: int | None = None
+
+
+@dataclass(slots=True)
+class _Field:
+    """A field whose result follows its instruction. `address` is where its result leads."""
+
+    instruction: str = ""
+    address: str = ""
+    is_result: bool = False
 
 
 @dataclass(slots=True)
@@ -74,9 +109,10 @@ class _Word:
     package: Package
     part: str
     styles: _Styles
-    lists: dict[str, dict[int, bool]]
+    numbering: Numbering
     relations: dict[str, tuple[str, str]]
     notes: dict[tuple[str, str], int] = field(default_factory=dict)
+    fields: list[_Field] = field(default_factory=list)
 
     def blocks(self, parent: Any, builder: Builder) -> None:
         """Write the paragraphs and tables in an element."""
@@ -86,27 +122,34 @@ class _Word:
                 self._paragraph(element, builder)
             elif tag == f"{W}tbl":
                 builder.table(self._rows(element), self.blocks)
+            elif tag == f"{W}altChunk":
+                self._other_document(element, builder)
             elif tag not in _SKIPPED:
                 self.blocks(element, builder)
 
+    def _other_document(self, element: Any, builder: Builder) -> None:
+        """Write a document of another format, usually HTML, that stands in the place of paragraphs."""
+        part = self.relations.get(element.get(f"{_R}id", ""), ("", ""))[1]
+        body = self.package.read(part)
+        if not body:
+            return
+        if part.lower().endswith((".htm", ".html", ".xhtml", ".mht")) or b"<html" in body[:1_000].lower():
+            tree = parse_html(decode(body, charset_of(body, "text/html")))
+            for hidden in list(tree.iter(*HIDDEN_ELEMENTS)):
+                hidden.clear(keep_tail=True)
+            builder.tree(tree)
+        elif part.lower().endswith(".txt"):
+            builder.text(builder.block("p"), decode(body, charset_of(body, "text/plain")))
+
     def _paragraph(self, element: Any, builder: Builder) -> None:
         properties = element.find(f"{W}pPr")
-        style = _Style()
+        style, style_id = _Style(), ""
         if properties is not None:
-            style = _styled(properties, self.styles[_value(properties, "pStyle")])
-        name, level = style.name, style.list_level
-        if style.outline is not None and style.outline < _BODY_TEXT:
-            block = builder.block(f"h{min(style.outline + 1, 6)}")
-        elif name.lower() == "title":
-            block = builder.block("h1")
-        elif formats := self.lists.get(style.list_id):
-            deeper = _DEEPER.fullmatch(name)
-            depth = max(level, int(deeper[1]) - 1 if deeper else 0)
-            block = builder.item(depth, is_ordered=formats.get(level, False), list_id=style.list_id)
-        elif _CODE.match(name):
-            block = builder.block("pre")
-        else:
-            block = builder.block("blockquote" if "quote" in name.lower() else "p")
+            style_id = _value(properties, "pStyle")
+            style = _styled(properties, self.styles[style_id])
+        block, mark = self._block(style, style_id, builder)
+        if mark:
+            builder.text(block, f"{mark} ")
         later: list[Any] = []
         builder.texts(block, self._runs(element, later))
         for box in later:
@@ -115,6 +158,31 @@ class _Word:
                 write_embedded(self.package, kind, part, builder)
             else:
                 self.blocks(box, builder)
+
+    def _block(self, style: _Style, style_id: str, builder: Builder) -> tuple[Any, str]:
+        """The element for a paragraph, and the number that stands before its words."""
+        level = self.numbering.level_of_style(style_id) if style.list_level is None else style.list_level
+        level = min(level, LEVELS - 1)
+        list_level = self.numbering.level(style.list_id, level)
+        mark = self.numbering.next_mark(style.list_id, level) if list_level else ""
+        if style.outline is not None and style.outline < _BODY_TEXT:
+            return builder.block(f"h{min(style.outline + 1, 6)}"), mark
+        if style.name.lower() == "title":
+            return builder.block("h1"), mark
+        if list_level is None:
+            if _CODE.match(style.name):
+                return builder.block("pre"), ""
+            return builder.block("blockquote" if "quote" in style.name.lower() else "p"), ""
+        deeper = _DEEPER.fullmatch(style.name)
+        depth = max(level, int(deeper[1]) - 1 if deeper else 0)
+        number = mark.removesuffix(".")
+        is_ordered = number.isascii() and number.isdecimal()
+        item = builder.item(depth, is_ordered=is_ordered, list_id=style.list_id)
+        if is_ordered:
+            item.set("value", number)
+        elif mark:
+            item.set(MARKER, mark)
+        return item, ""
 
     def _runs(self, parent: Any, later: list[Any], marks: tuple[str, ...] = ()) -> Iterator[Text]:
         """The texts of a paragraph with their marks; text boxes, and charts as their kind and part, go to `later`."""
@@ -125,8 +193,15 @@ class _Word:
             elif tag == f"{W}hyperlink":
                 kind, address = self.relations.get(element.get(f"{_R}id", ""), ("", ""))
                 yield from self._runs(element, later, (*marks, f"a {address}") if kind == "hyperlink" else marks)
+            elif tag == f"{W}fldSimple":
+                link = _LINK_FIELD.match(element.get(f"{W}instr", ""))
+                yield from self._runs(element, later, (*marks, f"a {link[1]}") if link else marks)
             elif tag in (f"{_M}oMath", f"{_M}oMathPara"):
-                yield "".join(element.itertext(f"{_M}t")), (*marks, "code")
+                yield formulas.of_office(element), ("tex",)
+            elif tag == f"{W}sdt" and (box := element.find(f"{W}sdtPr/{_W14}checkbox")) is not None:
+                checked = box.find(f"{_W14}checked")
+                is_on = checked is not None and checked.get(f"{_W14}val") in ("1", "true")
+                yield TICKED if is_on else UNTICKED, marks
             elif tag not in _SKIPPED:
                 yield from self._runs(element, later, marks)
 
@@ -138,11 +213,25 @@ class _Word:
                 return
             code = _CODE_WORDS.search(self.styles[_value(properties, "rStyle")].name)
             on = (mark for name, mark in _MARKS.items() if _is_on(properties.find(W + name)))
-            marks = (*marks, *(("code",) if code else ()), *on)
+            height = _HEIGHTS.get(_value(properties, "vertAlign"))
+            marks = (*marks, *(("code",) if code else ()), *on, *((height,) if height else ()))
         for element in run:
             tag = element.tag
+            if tag == f"{W}fldChar":
+                yield from self._field(element)
+            elif tag == f"{W}instrText" and self.fields:
+                open_field = self.fields[-1]
+                open_field.instruction = (open_field.instruction + (element.text or ""))[:_LONGEST_INSTRUCTION]
+            if not all(outer.is_result for outer in self.fields):
+                continue
+            if self.fields and (address := self.fields[-1].address) and f"a {address}" not in marks:
+                marks = (f"a {address}", *marks)
             if tag == f"{W}t":
                 yield element.text or "", marks
+            elif tag == f"{W}sym":
+                yield symbol(element.get(f"{W}font", ""), element.get(f"{W}char", "")), marks
+            elif tag == f"{W}ruby":
+                yield from self._ruby(element, later, marks)
             elif tag in (f"{W}br", f"{W}cr"):
                 yield "\n", marks
             elif tag == f"{W}tab":
@@ -156,6 +245,30 @@ class _Word:
                 later += _within(element, f"{W}txbxContent")
                 later += embedded(element, self.relations)
                 yield picture(element, self.relations), ()
+
+    def _ruby(self, element: Any, later: list[Any], marks: tuple[str, ...]) -> Iterator[Text]:
+        """Signs and, above them, how they are read."""
+        for name, elements in (("rubyBase", ("ruby",)), ("rt", ("ruby", "rt"))):
+            part = element.find(W + name)
+            for text, _ in self._runs(() if part is None else part, later):
+                yield text, (*marks, *elements)
+
+    def _field(self, element: Any) -> Iterator[Text]:
+        """Begin, continue or end a field. Yields the tick of a form's box."""
+        kind = element.get(f"{W}fldCharType")
+        if kind == "begin":
+            if len(self.fields) < _MOST_FIELDS:
+                self.fields.append(_Field())
+            box = element.find(f"{W}ffData/{W}checkBox")
+            if box is not None:
+                state = box.find(f"{W}checked")
+                yield TICKED if _is_on(box.find(f"{W}default") if state is None else state) else UNTICKED, ()
+        elif kind == "separate" and self.fields:
+            link = _LINK_FIELD.match(self.fields[-1].instruction)
+            self.fields[-1].address = link[1] if link else ""
+            self.fields[-1].is_result = True
+        elif kind == "end" and self.fields:
+            self.fields.pop()
 
     def _rows(self, table: Any) -> Iterator[list[Cell]]:
         """The cells of each row: the element, the columns that it spans, and "above" if it continues the one above."""
@@ -191,9 +304,9 @@ def docx(package: Package) -> Extracted:
     if body is None:
         return Extracted(package.title(), "", None)
     relations = package.relations(part)
-    lists = _lists(package.xml(package.related(part, "numbering")))
+    numbering = Numbering(package.xml(package.related(part, "numbering")))
     styles = _Styles(package.xml(package.related(part, "styles")))
-    reader = _Word(package, part, styles, lists, relations)
+    reader = _Word(package, part, styles, numbering, relations)
     builder = Builder()
     reader.blocks(body, builder)
     return Extracted(package.title() or builder.first_heading(), _with_notes(reader, builder, reader.noted()), None)
@@ -239,23 +352,10 @@ def _styled(properties: Any, style: _Style) -> _Style:
         style = replace(style, outline=_number(outline, _BODY_TEXT))
     numbering = properties.find(f"{W}numPr")
     if numbering is not None:
-        list_id, level = _value(numbering, "numId"), _number(_value(numbering, "ilvl"), 0)
-        style = replace(style, list_id=list_id or style.list_id, list_level=level)
+        list_id, level = _value(numbering, "numId"), _value(numbering, "ilvl")
+        level_there = _number(level, 0) if level else style.list_level
+        style = replace(style, list_id=list_id or style.list_id, list_level=level_there)
     return style
-
-
-def _lists(root: Any) -> dict[str, dict[int, bool]]:
-    """For each list, which of its levels are numbered."""
-    abstract, lists = {}, {}
-    for one in () if root is None else root:
-        if one.tag == f"{W}abstractNum":
-            levels = one.iterchildren(f"{W}lvl")
-            abstract[one.get(f"{W}abstractNumId", "")] = {
-                _number(level.get(f"{W}ilvl", ""), 0): _value(level, "numFmt") not in _UNORDERED for level in levels
-            }
-        elif one.tag == f"{W}num":
-            lists[one.get(f"{W}numId", "")] = abstract.get(_value(one, "abstractNumId"), {})
-    return lists
 
 
 def _within(parent: Any, tag: str) -> Iterator[Any]:
@@ -416,9 +516,20 @@ def _runs(paragraph: Any) -> Iterator[Text]:
             if properties is not None:
                 on = ("1", "true")
                 marks = tuple(mark for name, mark in (("b", "strong"), ("i", "em")) if properties.get(name) in on)
+                if properties.get("strike", "noStrike") != "noStrike":
+                    marks = (*marks, "del")
+                raised = _signed(properties.get("baseline", "0"))
+                marks = (*marks, *(("sup",) if raised > 0 else ("sub",) if raised < 0 else ()))
             yield one.findtext(f"{A}t", ""), marks
+        elif (formula := next(one.iter(f"{_M}oMath"), None)) is not None:
+            yield formulas.of_office(formula), ("tex",)
         else:
             yield "".join(one.itertext(f"{A}t")), ()
+
+
+def _signed(text: str) -> int:
+    digits = text.removeprefix("-").removesuffix("%")
+    return _number(digits, 0) * (-1 if text.startswith("-") else 1)
 
 
 MOST_REPEATED = 1_000
@@ -444,12 +555,13 @@ class _Look:
 
 @dataclass(slots=True)
 class _OpenDocument:
-    """Reads one document. `numbered` says which levels of a style of lists have numbers; `notes` are the bodies of its
-    footnotes and endnotes; `room` is how many repeated cells it may still have.
+    """Reads one document. `numbered` says what numbers the levels of a style of lists have; `notes` are the bodies of
+    its footnotes and endnotes; `room` is how many repeated cells it may still have.
     """
 
+    package: Package
     styles: dict[str, _Look]
-    numbered: dict[str, list[bool]]
+    numbered: dict[str, list[str]]
     notes: list[Any] = field(default_factory=list)
     room: int = MOST_FILLED
 
@@ -488,7 +600,7 @@ class _OpenDocument:
     def _list(self, element: Any, level: int, name: str, builder: Builder) -> None:
         name = element.get(f"{_TEXT}style-name", name)
         levels = self.numbered.get(name, [])
-        is_ordered = level < len(levels) and levels[level]
+        kind = levels[level] if level < len(levels) else ""
         for item in element:
             first = True
             for child in item:
@@ -497,7 +609,9 @@ class _OpenDocument:
                 elif child.tag == f"{_TEXT}h" and item.tag != f"{_TEXT}list-header":
                     self.blocks([child], builder)  # a numbered heading
                 elif child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
-                    block = builder.item(level, is_ordered=is_ordered, list_id=name) if first else builder.more()
+                    block = builder.item(level, is_ordered=bool(kind), list_id=name) if first else builder.more()
+                    if first and kind in _LETTERS:
+                        block.getparent().set("type", kind)
                     self._paragraph(child, block, builder)
                     first = False
 
@@ -513,7 +627,9 @@ class _OpenDocument:
             yield " ".join(element.text.split("\n")), marks
         for child in element:
             tag = child.tag
-            if tag == f"{_TEXT}span":
+            if tag == f"{_TEXT}ruby":
+                yield from self._ruby(child, marks, frames)
+            elif tag == f"{_TEXT}span":
                 style = self.styles.get(child.get(f"{_TEXT}style-name", ""), _Look())
                 if not style.is_hidden:
                     yield from self._inline(child, (*marks, *style.marks), frames)
@@ -528,6 +644,8 @@ class _OpenDocument:
             elif tag == f"{_TEXT}note":
                 self.notes.append(child.iterchildren(f"{_TEXT}note-body"))
                 yield f"[^{len(self.notes)}]", ()
+            elif tag == f"{_DRAW}frame" and (formula := self._formula(child)):
+                yield formula, ("tex",)
             elif tag.startswith(_DRAW):
                 frames.append(child)
             elif tag not in _SKIPPED:
@@ -535,8 +653,29 @@ class _OpenDocument:
             if child.tail:
                 yield " ".join(child.tail.split("\n")), marks
 
+    def _ruby(self, element: Any, marks: tuple[str, ...], frames: list[Any]) -> Iterator[Text]:
+        """Signs and, above them, how they are read."""
+        for name, elements in (("ruby-base", ("ruby",)), ("ruby-text", ("ruby", "rt"))):
+            part = element.find(_TEXT + name)
+            if part is not None:
+                yield from self._inline(part, (*marks, *elements), frames)
+
+    def _formula(self, frame: Any) -> str:
+        """The LaTeX of the formula in a frame; "" if it holds something else."""
+        place = frame.find(f"{_DRAW}object")
+        if place is None:
+            return ""
+        math = place.find(f"{_MATHML}math")
+        if math is None:
+            root = self.package.xml(inside("", f"{place.get(_XLINK, '')}/content.xml"))
+            math = root if root is not None and root.tag == f"{_MATHML}math" else None
+        return "" if math is None else formulas.of_open_document(math)
+
     def _frame(self, frame: Any, builder: Builder) -> None:
         """A picture by its name; a text box, a shape or a table by its text."""
+        if formula := self._formula(frame):
+            builder.text(builder.block("p"), formula, ("tex",))
+            return
         image = frame.find(f"{_DRAW}image")
         words = frame.findtext(f"{_SVG}desc") or frame.findtext(f"{_SVG}title") or ""
         is_preview = frame.find(f"{_DRAW}object") is not None or frame.find(f"{_TABLE}table") is not None
@@ -650,14 +789,17 @@ def _opened(package: Package, kind: str) -> tuple[_OpenDocument, Any]:
     body = content.find(f"{_OFFICE}body/{_OFFICE}{kind}") if content is not None else None
     roots = [root for root in (content, package.xml("styles.xml")) if root is not None]
     numbered = {
-        one.get(f"{_STYLE}name", ""): [
-            level.tag == f"{_TEXT}list-level-style-number" and bool(level.get(f"{_STYLE}num-format"))
-            for level in islice(one, 10)
-        ]
+        style.get(f"{_STYLE}name", ""): [_number_of_level(level) for level in islice(style, 10)]
         for root in roots
-        for one in root.iter(f"{_TEXT}list-style")
+        for style in root.iter(f"{_TEXT}list-style")
     }
-    return _OpenDocument(_looks(roots), numbered), () if body is None else body
+    return _OpenDocument(package, _looks(roots), numbered), () if body is None else body
+
+
+def _number_of_level(level: Any) -> str:
+    """The kind of numbers of a level of a list, such as `1` or `a`; "" if it has none."""
+    is_numbered = level.tag == f"{_TEXT}list-level-style-number"
+    return str(level.get(f"{_STYLE}num-format", "")) if is_numbered else ""
 
 
 def _looks(roots: list[Any]) -> dict[str, _Look]:
@@ -672,9 +814,18 @@ def _looks(roots: list[Any]) -> dict[str, _Look]:
             italic = said.get(f"{_FO}font-style") == "italic"
             struck = said.get(f"{_STYLE}text-line-through-style", "none") != "none"
             marks = tuple(mark for is_on, mark in ((bold, "strong"), (italic, "em"), (struck, "del")) if is_on)
+            height = said.get(f"{_STYLE}text-position", "").partition(" ")[0]
+            marks = (*marks, *_height_marks(height))
         hidden = said is not None and said.get(f"{_TEXT}display") == "none"
         styles.setdefault(name, _Look(marks, one.get(f"{_STYLE}parent-style-name", ""), hidden))
     return styles
+
+
+def _height_marks(height: str) -> tuple[str, ...]:
+    """The mark for text that stands `super`, `sub`, or so many percent above or below the line."""
+    if height == "super" or (height.endswith("%") and _signed(height) > 0):
+        return ("sup",)
+    return ("sub",) if height == "sub" or (height.endswith("%") and _signed(height) < 0) else ()
 
 
 def _count(element: Any, name: str, most: int) -> int:

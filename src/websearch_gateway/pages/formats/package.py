@@ -5,6 +5,7 @@ the reader; the pictures, charts and diagrams of Office are read here. For worke
 from __future__ import annotations
 
 import posixpath
+import re
 import zlib
 from collections.abc import Iterator
 from io import BytesIO
@@ -149,7 +150,7 @@ class Package:
         """The root element of an XML part; None if it is missing or not XML. Entities are left out."""
         from lxml import etree
 
-        data = self.read(name)
+        data = _transitional(self.read(name))
         # Without `huge_tree` libxml2 limits the depth of elements to 256, and the length of a text.
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
@@ -196,6 +197,16 @@ class Package:
         root = self.xml("meta.xml" if "meta.xml" in self.names else office)
         found = None if root is None else next(root.iter(_TITLE), None)
         return "" if found is None else " ".join((found.text or "").split())
+
+
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
+
+
+def _transitional(xml: bytes) -> bytes:
+    """XML of Office whose names are those of all but the strict documents (ECMA-376, part 1, annex A)."""
+    if b"http://purl.oclc.org/ooxml/" not in xml[:10_000]:
+        return xml
+    return _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/\2", xml)
 
 
 def inside(part: str, target: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from websearch_gateway.base import clean_markdown, strip_invisible_characters
 
-_HIDDEN = (
+HIDDEN_ELEMENTS = (
     *("script", "style", "noscript", "template", "svg", "head", "title"),
     *("button", "form", "iframe", "object", "img"),
 )
@@ -41,7 +41,7 @@ def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
 
     rendering.declare_formulas(tree)
     rendering.prepared(tree)
-    for element in list(tree.iter(*_HIDDEN)):
+    for element in list(tree.iter(*HIDDEN_ELEMENTS)):
         element.clear(keep_tail=True)
     return rendering.to_markdown(tree, base_url, bullet)
 
@@ -127,6 +127,11 @@ class Builder:
                         for inner in list(cell.iterdescendants("table", "tr", "th", "td")):
                             inner.tag = "div"  # Markdown has no tables in tables
                 column += span
+
+    def tree(self, tree: Any) -> None:
+        """Add what is in a tree of `parse_html`."""
+        self._lists = []
+        self._child(self.root, "div").extend(list(tree))
 
     def texts(self, parent: Any, texts: Iterable[Text]) -> None:
         """Add texts with their marks to an element; outside code each line feed is a line break."""

@@ -32,7 +32,17 @@ _CHARACTERS = dict(
     zip(b"tab line emdash endash lquote rquote ldblquote rdblquote bullet".split(), "\t\n—–‘’“”•", strict=True)
 )
 _SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-"}
-_MARKS = {b"b": "strong", b"i": "em", b"strike": "del", b"v": "hidden", b"deleted": "hidden"}
+_MARKS = {
+    b"b": "strong",
+    b"i": "em",
+    b"strike": "del",
+    b"v": "hidden",
+    b"deleted": "hidden",
+    b"super": "sup",
+    b"sub": "sub",
+    b"up": "sup",
+    b"dn": "sub",
+}
 _KINDS = {b"listtext": "mark", b"pntext": "mark", b"fldinst": "instruction", b"footnote": "footnote"}
 _MERGES = {b"clmrg": "left", b"clvmrg": "above"}
 _STYLE = re.compile(rb"\{\\s(\d{1,4})(?!\d)[^{}]{0,1000}?(?:[Hh]eading (\d)|Title);?\}")
@@ -205,6 +215,8 @@ class _Reader:
             return {"codepage": f"cp{self.fonts[number]}" if self.fonts.get(number) else ""}
         if word == b"plain":
             return {"marks": frozenset(), "codepage": ""}
+        if word == b"nosupersub":
+            return {"marks": self.group.marks - {"sup", "sub"}}
         if word in _MARKS:
             changed = {_MARKS[word]}
             return {"marks": self.group.marks - changed if number == 0 else self.group.marks | changed}
