@@ -6,7 +6,11 @@ import re
 
 import pytest
 
-from websearch_gateway.base.query import BUILT_IN_ROUTES, Route, Rule, matching_form, normalise, repeats_a_repetition
+from websearch_gateway.base.patterns import Rule
+from websearch_gateway.base.query import matching_form, normalise
+from websearch_gateway.base.routes import Route, built_in_routes, repeats_a_repetition
+
+BUILT_IN_ROUTES = built_in_routes(2026)
 
 ASKS_FOR_PREDICTION_MARKET_DATA = """\
 polymarket odds on a fed cut
@@ -288,6 +292,287 @@ subscribe to the planet python atom feed
 what's new in the nyt rss feed
 """.splitlines()
 
+LIVE_DATA_OF_MARKETS = """\
+how much volume is in the polymarket fed december market
+which polymarket markets close this week
+has polymarket odds for a recession gone up today
+what are the polymarket odds on a fed rate cut
+polymarket odds trump 2028
+kalshi price for cpi above 3 percent
+is there a kalshi market on the government shutdown ending
+current probability of a ceasefire on polymarket
+show me the polymarket leaderboard this month
+who is leading the polymarket market for the french election
+how many traders are in the kalshi senate market right now
+did the kalshi odds on a shutdown move overnight
+does polymarket still favour newsom for 2028
+what does metaculus say about agi by 2030
+metaculus median forecast for agi
+what percent chance does kalshi give a december rate cut
+what's trending on polymarket today
+biggest polymarket markets by volume today
+when does the polymarket market on the oscars close
+when will the kalshi cpi market resolve
+has the manifold market on gpt-6 resolved yet
+are polymarket traders betting on a recession
+how high are the polymarket odds for bitcoin above 200k
+is the polymarket price for yes on a fed cut above 80 cents
+liquidity of the polymarket super bowl market
+open interest on kalshi's fed decision contract
+order book for the kalshi recession contract
+compare polymarket and kalshi odds for the next fed chair
+polymarket vs kalshi odds fed chair
+who do prediction markets think will win the 2028 election
+what do betting markets say about the senate race
+prediction market odds for us recession in 2027
+latest prediction market prices for the supreme court nominee
+what are people betting on at polymarket right now
+list open kalshi markets about inflation
+any new polymarket markets about openai
+top ten kalshi markets by open interest
+give me the current predictit price for the republican nominee
+predictit odds on the house majority
+how has the polymarket price for eth moved this week
+what was yesterday's polymarket price for a rate cut
+did polymarket's recession odds fall after the jobs report
+polymarket whale positions in the election market
+which way is kalshi leaning on the fed decision
+how confident is polymarket that the bill passes
+is kalshi pricing in a rate hike in march
+what chance do prediction markets give a recession this year
+how is the polymarket market on the ceasefire doing
+polymarket ceasefire market status
+kalshi fed december
+polymarket recession 2026
+how much money is on the polymarket mayor race
+what would a yes share on polymarket's shutdown market cost now
+do kalshi traders expect a shutdown
+will there be a recession according to polymarket
+where does kalshi put the odds of a hurricane landfall
+which kalshi contracts expire tomorrow
+what is the spread on the kalshi cpi contract
+polymarket daily volume this week
+odds of a government shutdown prediction market
+what's the current market on polymarket for best picture
+futuur odds champions league winner
+forecastex price fed funds december
+what is the implied probability on kalshi of two cuts
+what does polymarket think about the supreme court tariff ruling
+how much has been traded on the polymarket papal market so far
+are there any kalshi markets closing tonight
+who's favoured to be fed chair on kalshi
+tell me the kalshi odds for a january shutdown
+how likely does metaculus think nuclear war is before 2030
+is polymarket's bitcoin market still above 60
+did polymarket traders react to the jobs report this morning
+where is the polymarket price for the mamdani market now
+what price is the yes contract for cuts on kalshi
+how have prediction markets moved since the debate
+which candidates are leading on predictit
+what's the volume on kalshi's hurricane market
+when will polymarket resolve the epstein files market
+how many contracts are open in kalshi's gdp market
+are bettors on polymarket expecting a ceasefire
+what are the top markets on kalshi this week
+has kalshi listed a market on the world cup final
+is the manifold market about agi trending up
+how wide is the spread on kalshi fed contracts today
+could you check polymarket for the chance of a recession
+what is polymarket pricing for the next james bond
+do prediction markets expect the bill to pass
+what's the likelihood on polymarket that openai releases gpt-6 this year
+what odds is kalshi showing for a government shutdown in january
+does the kalshi market expire in december
+will polymarket's market on tiktok settle this month
+how many people are betting on the super bowl at polymarket
+kalshi mention markets trump speech
+polymarket largest movers 24h
+""".splitlines()
+
+LIVE_ENTRIES_OF_FEEDS = """\
+what's new in the verge rss feed
+latest headlines from the bbc rss feed
+show me the newest items in hacker news rss
+has the nyt rss feed published anything about the strike today
+how many new items are in the techcrunch feed today
+get the rss feed of arxiv cs.CL
+fetch https://www.theverge.com/rss/index.xml
+give me the latest posts from simonwillison.net feed
+which stories are in the guardian news feed right now
+did the reuters feed mention the merger today
+rss feed url for npr news
+what did the ars technica feed post this morning
+any updates in the github blog atom feed
+read the latest entries of the xkcd rss feed
+list today's items from my opml feeds
+when was the last item in the bbc world rss feed published
+what's in today's guardian rss feed
+did the bbc news feed carry anything on the earthquake today
+how many stories did the nyt rss feed publish today
+are there new posts in the cloudflare blog rss feed
+what is the latest item in the hn rss feed
+has the lwn.net feed been updated this week
+which headlines are in the reuters rss feed now
+what's the newest episode in the daily podcast feed
+""".splitlines()
+
+NEAR_MISSES = """\
+is polymarket legal in the united states
+how does polymarket work
+who founded polymarket
+polymarket founder shayne coplan biography
+what is kalshi
+kalshi lawsuit nevada
+kalshi valuation after series e
+why was polymarket banned in france
+does polymarket charge fees
+how are kalshi contracts taxed
+how do i withdraw money from polymarket
+polymarket api documentation
+polymarket python client github
+how to build a bot for kalshi in python
+how accurate are prediction markets
+history of prediction markets
+are prediction markets gambling
+what is the iowa electronic markets
+iowa electronic markets accuracy study 2004
+paper on prediction markets and information aggregation
+prediction markets versus polls accuracy
+what is a prediction market
+how do prediction markets resolve disputes
+polymarket uma oracle explained
+cftc ruling on kalshi election contracts
+cftc fine polymarket 2022
+polymarket raises funding from founders fund
+kalshi series d led by paradigm
+kalshi jobs new york
+is kalshi safe
+polymarket vs kalshi differences
+polymarket vs kalshi fees
+best prediction market platforms
+did polymarket move its headquarters to new york
+when did kalshi launch
+when was polymarket founded
+polymarket revenue model
+polymarket volume in october 2024
+how much volume did polymarket have in the 2024 election
+did polymarket predict the 2024 election correctly
+what were polymarket's odds on election night 2024
+theo the french polymarket whale 2024
+who is the french whale on polymarket
+nate silver polymarket advisor
+polymarket election accuracy research
+was polymarket manipulated in 2024
+polymarket app download
+polymarket login problem
+metaculus scoring rule explained
+how does metaculus aggregate forecasts
+metaculus track record
+manifold garden walkthrough
+intake manifold market size
+exhaust manifold price
+farmers market hours
+stock market today
+bond market expectations for fed rate cut
+fed rate cut december 2026
+what are the odds of winning the lottery
+probability of a recession economists survey
+super bowl odds draftkings
+bitcoin price today
+current odds for the grand national
+cme fedwatch probability december
+betting odds premier league
+sports betting market size
+housing market forecast 2027
+market odds ratio statistics
+prediction market startup ideas
+prediction of market demand with machine learning
+how to parse an rss feed in python
+what is an rss feed
+rss feed reader for android
+how to add rss feed to wordpress
+rss vs atom
+is rss still used in 2026
+rss memory of a linux process
+rss headquarters nagpur
+residual sum of squares rss formula
+chicken feed prices
+feed conversion ratio salmon
+facebook news feed algorithm
+instagram feed not loading
+twitter feed embed website
+cattle feed nutrition
+breast feeding tips
+how to feed a sourdough starter
+google news rss deprecated
+why did google kill google reader
+podcast rss feed hosting providers
+create a podcast rss feed
+atom editor sunset
+live feed of the space station
+feed the birds mary poppins
+linkedin feed algorithm 2026
+xml feed validation error
+bbc news today
+latest news from the verge
+hacker news front page stories
+reuters headlines ukraine
+new york times crossword answers today
+what did the economist write about inflation
+will there be a recession in 2027
+who will win the 2028 election
+polls for the senate race in ohio
+government shutdown latest news
+can us citizens use polymarket
+how do kalshi market makers earn money
+what happened to intrade
+polymarket cofounder interview
+is betting on kalshi gambling under texas law
+how is kalshi different from a sportsbook
+what blockchain does polymarket use
+how did polymarket do in predicting the 2020 election
+who regulates kalshi
+are prediction markets better than polls
+what is metaculus and who runs it
+why did kalshi sue the cftc
+which states banned kalshi
+when will polymarket launch in the us
+does kalshi have an app for android
+how much funding has kalshi raised
+what is the minimum deposit on kalshi
+does polymarket have a token
+can i short on polymarket
+how do polymarket liquidity rewards work
+polymarket ceo fbi raid
+best books on prediction markets
+explain automated market makers in prediction markets
+robin hanson prediction markets essay
+kalshi partnership with robinhood
+is predictit shutting down
+how to cash out on predictit
+who won the 2024 us election
+what do economists expect for inflation next year
+what are the odds of rain tomorrow
+what does the bond market expect for rates
+who is favored to win the champions league
+chances of a fed cut according to cme fedwatch
+how to price a used car
+do rss feeds still matter in 2026
+what is the best rss reader for mac
+does youtube have rss feeds for channels
+how do i subscribe to a podcast without itunes
+who maintains the atom feed standard
+what does rss stand for
+how many people use rss readers
+is the facebook feed chronological
+what should i feed my cat today
+latest news on openai today
+what did the guardian publish about climate today
+what are today's top headlines
+rss leader speech today
+what did the rss chief say today
+""".splitlines()
+
 DISGUISED = {
     "P O L Y M A R K E T odds": "polymarket",
     "p.o.l.y.m.a.r.k.e.t odds": "polymarket",
@@ -336,6 +621,27 @@ def test_a_request_for_what_a_market_says_now_goes_to_polymarket(query: str) -> 
 @pytest.mark.parametrize("query", ENTRIES_OF_FEEDS)
 def test_a_request_for_the_entries_of_a_feed_goes_to_google_news_rss(query: str) -> None:
     assert route(query) == "google-news-rss"
+
+
+@pytest.mark.parametrize("query", LIVE_DATA_OF_MARKETS)
+def test_a_question_for_a_figure_or_the_state_of_a_market_goes_to_polymarket(query: str) -> None:
+    assert route(query) == "polymarket"
+
+
+@pytest.mark.parametrize("query", LIVE_ENTRIES_OF_FEEDS)
+def test_a_question_for_what_a_feed_has_published_goes_to_google_news_rss(query: str) -> None:
+    assert route(query) == "google-news-rss"
+
+
+@pytest.mark.parametrize("query", NEAR_MISSES)
+def test_a_question_with_the_same_words_is_one_for_the_web(query: str) -> None:
+    assert route(query) is None
+
+
+def test_what_a_market_said_in_an_earlier_year_is_history() -> None:
+    question = "polymarket odds of a recession in 2026"
+    assert built_in_routes(2026)["polymarket"].asks(question, question)
+    assert not built_in_routes(2027)["polymarket"].asks(question, question)
 
 
 @pytest.mark.parametrize("query", ORDINARY)

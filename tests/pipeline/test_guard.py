@@ -14,7 +14,8 @@ from pydantic.alias_generators import to_camel
 from websearch_gateway.base.query import LONGEST_RAW_QUERY
 from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
 from websearch_gateway.models import LONGEST_QUERY, SHORTEST_QUERY, SearchQuery, SearchRequest, WebSearchRequest
-from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline
+from websearch_gateway.pipeline.calls import one_deadline
+from websearch_gateway.pipeline.guard import CheckedQuery, Guard
 from websearch_gateway.settings.groups import RouteSettings
 
 GUARD = Guard({}, secrets=())

@@ -11,7 +11,7 @@ from tests.clock import Clock
 from tests.patience import PATIENCE
 from websearch_gateway.errors import ForbiddenUrlError, StateUnavailable
 from websearch_gateway.models import LOCAL, Caller, Deadline
-from websearch_gateway.pipeline.guard import KEEP_SECONDS, KNOWN_ADDRESSES, MOST_HERE, Mode, Provenance
+from websearch_gateway.pipeline.provenance import KEEP_SECONDS, KNOWN_ADDRESSES, MOST_HERE, Mode, Provenance
 from websearch_gateway.ports import Workers
 from websearch_gateway.results import RawQuery, RawSearchResponse, SearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState

@@ -20,7 +20,8 @@ from websearch_gateway.errors import (
 from websearch_gateway.evidence.embedders.local import StaticEmbedder
 from websearch_gateway.evidence.passages import ANSWERS
 from websearch_gateway.models import Call, Caller, ContentRequest, Page, Passage, PassagesRequest
-from websearch_gateway.pipeline.guard import Guard, Provenance
+from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.read_page import CUT_OFF, MOST_QUERIES, Findings, PageReading, PassageFinder
 from websearch_gateway.pipeline.search import RateLimits
 from websearch_gateway.ports import Workers

@@ -54,10 +54,12 @@ from websearch_gateway.models import (
     WebSearchRequest,
     no_progress,
 )
+from websearch_gateway.pipeline.calls import one_deadline
 from websearch_gateway.pipeline.claims import ClaimChecking, Verification
 from websearch_gateway.pipeline.fallback import Gathering, RawEngine
 from websearch_gateway.pipeline.finalize import cleaned_answer
-from websearch_gateway.pipeline.guard import KNOWN_ADDRESSES, Guard, Provenance, one_deadline
+from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.provenance import KNOWN_ADDRESSES, Provenance
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import SIMILAR, CachedAnswers, R, RateLimits, Recall, SearchPipeline
 from websearch_gateway.pipeline.web_search import RawSearch, WebSearch

@@ -1,7 +1,7 @@
 """What every house stands on: text, addresses, dates, outgoing HTTP, worker processes and SQL.
 
 - Text is pure: no network, no clock, no SDK. `markdown`, `tokenization`, `urls`, `dates`, `hits`, `notes`, `query`,
-  `sanitise` and `secrets` take strings and return values, in time linear in their input.
+  `routes`, `same_page`, `sanitise` and `secrets` take strings and return values, in time linear in their input.
 - `net` is the only way out. Everything it sends goes to an address that was checked and then dialled, under a deadline
   and a cap on bytes; it maps every foreign exception to the error tree once.
 - `workers` runs work whose size a stranger chooses, in a process that is killed at its limits.
@@ -84,18 +84,16 @@ if TYPE_CHECKING:
         unreadable_note,
     )
     from websearch_gateway.base.query import (
-        BUILT_IN_ROUTES,
         LANGUAGES,
         LONGEST_RAW_QUERY,
-        Route,
         checked_query,
         country_code,
         country_name,
         language_code,
         matching_form,
         normalise,
-        repeats_a_repetition,
     )
+    from websearch_gateway.base.routes import Route, built_in_routes, repeats_a_repetition
     from websearch_gateway.base.same_page import is_advertisement, page_key, target_of
     from websearch_gateway.base.sanitise import (
         clean_markdown,

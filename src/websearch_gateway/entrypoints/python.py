@@ -197,7 +197,7 @@ _hints = functools.cache(get_type_hints)  # working them out takes most of a mil
 
 
 def _invalid(name: str, demand: str, value: object) -> SearchError:
-    from websearch_gateway.pipeline.guard import invalid
+    from websearch_gateway.pipeline.argument_values import invalid
 
     return invalid(name, f"{demand}, not a generator" if isinstance(value, Iterator) else demand, demand)
 

@@ -29,7 +29,8 @@ from websearch_gateway.models import (
     WebSearchRequest,
     no_progress,
 )
-from websearch_gateway.pipeline.guard import Guard, one_deadline
+from websearch_gateway.pipeline.calls import one_deadline
+from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.web_search import Outcome, WebSearch, read_pages
 from websearch_gateway.ports import ClaimReader, Reader, Workers

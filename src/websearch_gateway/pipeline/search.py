@@ -38,8 +38,10 @@ from websearch_gateway.models import (
     StateProblem,
     no_progress,
 )
+from websearch_gateway.pipeline.argument_values import invalid, up_to
+from websearch_gateway.pipeline.calls import one_deadline, timeout_error
 from websearch_gateway.pipeline.finalize import finalize
-from websearch_gateway.pipeline.guard import CheckedQuery, Guard, invalid, one_deadline, question, timeout_error, up_to
+from websearch_gateway.pipeline.guard import CheckedQuery, Guard, question
 from websearch_gateway.ports import AnswerEngine, State
 from websearch_gateway.results import (
     CachedAnswer,

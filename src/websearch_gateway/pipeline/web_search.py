@@ -67,8 +67,10 @@ from websearch_gateway.models import (
     WebSearchRequest,
     no_progress,
 )
+from websearch_gateway.pipeline.argument_values import invalid, whole_number
+from websearch_gateway.pipeline.calls import one_deadline
 from websearch_gateway.pipeline.finalize import clean_items, filters_of, unmet
-from websearch_gateway.pipeline.guard import Guard, invalid, one_deadline, question, whole_number
+from websearch_gateway.pipeline.guard import Guard, question
 from websearch_gateway.pipeline.search import Recall
 from websearch_gateway.ports import Searcher, Workers
 from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse, WebResult, WebSearchResponse

@@ -17,7 +17,8 @@ from websearch_gateway.entrypoints.reply.texts import section_text, sections_tex
 from websearch_gateway.entrypoints.tools.base import Arguments, NoArguments, Tool, declared, reply_tokens
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import UNLIMITED, Caller, Deadline, Progress
-from websearch_gateway.pipeline.guard import one_deadline, up_to
+from websearch_gateway.pipeline.argument_values import up_to
+from websearch_gateway.pipeline.calls import one_deadline
 from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus, WireModel
 
 if TYPE_CHECKING:

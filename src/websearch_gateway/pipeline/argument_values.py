@@ -1,0 +1,62 @@
+"""Values of arguments: what they must be, and the one error for a value that is something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from websearch_gateway.base import country_code, language_code
+from websearch_gateway.errors import SearchValidationError
+
+T = TypeVar("T")
+
+
+def invalid(field: str, demand: str, allowed: str, *other_names: str) -> SearchValidationError:
+    """The error of a parameter that must be something else."""
+    names = " or ".join(f"`{name}`" for name in (field, *other_names))
+    return SearchValidationError(f"{names} must be {demand}.", details={"field": field, "allowed": allowed})
+
+
+def whole_number(names: Sequence[str], value: int, limit: int, least: int = 1) -> int:
+    """`value`, a parameter with these names. Raises SearchValidationError unless it is in its range."""
+    # A bool is an int to Python, and "5" is a mistake that a caller should see.
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= limit:
+        raise invalid(names[0], f"a whole number from {least} to {limit}", f"{least}-{limit}", *names[1:])
+    return value
+
+
+def up_to(names: Sequence[str], value: int, limit: int) -> tuple[int, tuple[str, ...]]:
+    """`value`, or `limit` with a warning if it is larger: to ask for more than there is has only one meaning.
+
+    Raises:
+        SearchValidationError: it is not a whole number from 1 on; `names` are those of the parameter.
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value > limit:
+        return limit, (f"`{names[0]}` is at most {limit}: {limit} is used.",)
+    return whole_number(names, value, limit), ()
+
+
+def flag(field: str, value: bool) -> bool:
+    if not isinstance(value, bool):
+        raise invalid(field, "true or false", "true, false")
+    return value
+
+
+def one_of(field: str, value: T, allowed: tuple[T, ...]) -> T:
+    if value not in allowed:
+        listed = ", ".join(map(str, allowed))
+        raise invalid(field, f"one of {listed}", listed)
+    return value
+
+
+_CODES = {
+    "region": (country_code, "ISO 3166-1 alpha-2", " code such as GB, or a country's English name"),
+    "language": (language_code, "ISO 639-1", " code such as en"),
+}
+
+
+def code(field: str, value: str) -> str:
+    code_of, standard, example = _CODES[field]
+    if not isinstance(value, str) or (code := code_of(value)) is None:
+        raise invalid(field, f"an {standard}{example}", standard)
+    return code
