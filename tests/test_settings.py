@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.base import query
+from websearch_gateway.base import routes
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings.groups import BUILT_IN_ROUTES, TOOLSETS
 from websearch_gateway.settings.loading import MOST_FILE_BYTES, Settings, config_path, load_settings
@@ -181,7 +181,7 @@ def test_routes_are_pairs_of_a_route_and_its_server(
 
 
 def test_the_settings_know_the_built_in_routes_by_name() -> None:
-    assert tuple(query.BUILT_IN_ROUTES) == BUILT_IN_ROUTES
+    assert tuple(routes.built_in_routes(2026)) == BUILT_IN_ROUTES
 
 
 def test_a_route_of_the_file_names_its_server_in_its_table(file: Path) -> None:
