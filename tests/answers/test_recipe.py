@@ -22,7 +22,7 @@ def add_engine(copy: Path) -> None:
     """Steps 1 to 5."""
     package = copy / "src" / "websearch_gateway"
     (package / "answers" / "heron.py").write_text(renamed((package / "answers" / "perplexity.py").read_text()))
-    table = package / "settings" / "__init__.py"
+    table = package / "settings" / "loading.py"
     row = '    EngineRow("heron", "Heron", "https://api.heron.example", ("heron/sonar",)),\n'
     insert(table, ")\n\n\nclass _OwnModel", row)
     suite_file = copy / "tests" / "answers" / "test_http_engine.py"
@@ -34,7 +34,7 @@ def add_engine(copy: Path) -> None:
     vendors = package / "sandbox" / "vendors"
     (vendors / "heron.py").write_text(renamed((vendors / "perplexity.py").read_text()))
     faults = '    "heron": "no_search failed",\n'
-    insert(package / "sandbox" / "__init__.py", '    "perplexity": ', faults)
+    insert(package / "sandbox" / "server.py", '    "perplexity": ', faults)
     insert(copy / "docs" / "engines.md", "| `llm` |", "| `heron` | `HERON_API_KEY` | its own search | a mark |\n")
     for tool, document in (("settings_table", "settings"), ("price_table", "prices")):
         (copy / "docs" / f"{document}.md").write_text(run(copy, f"tools/{tool}.py").stdout)

@@ -19,24 +19,24 @@ CASE = """    "piertalk": Case(
         more=("https://talk.pier.example/html/2301.00001v2",),
     ),
 """
-IMPORT = "from websearch_gateway.pages.sites.api.piertalk import PierTalk\n"
+IMPORT = "from websearch_gateway.pages.sites.piertalk import PierTalk\n"
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    return copied(tmp_path, ["tests/readers"], without=Path(__file__))
+    return copied(tmp_path, ["tests/pages"], without=Path(__file__))
 
 
 def add_site(copy: Path) -> None:
     """Steps 1 to 6."""
-    readers = copy / "src" / "websearch_gateway" / "readers"
+    readers = copy / "src" / "websearch_gateway" / "pages"
     code = (readers / "sites" / "arxiv.py").read_text().replace("ArXiv", "PierTalk")
     code = code.replace("export.arxiv.org", "api.pier.example").replace("arxiv.org", "talk.pier.example")
     (readers / "sites" / "piertalk.py").write_text(code.replace("arxiv", "piertalk"))
-    insert(readers / "__init__.py", '    "arxiv.', '    "piertalk.PierTalk",  # papers\n')
-    replies = copy / "tests" / "readers" / "replies"
+    insert(readers / "reader_table.py", '    "arxiv.', '    "piertalk.PierTalk",  # papers\n')
+    replies = copy / "tests" / "pages" / "replies"
     shutil.copy(replies / "arxiv.xml", replies / "piertalk.xml")
-    cases = copy / "tests" / "readers" / "conftest.py"
+    cases = copy / "tests" / "pages" / "conftest.py"
     insert(cases, '    "arxiv": Case(', CASE)
     insert(cases, "from websearch_gateway.pages.sites.threads import", IMPORT)
     insert(
@@ -55,7 +55,7 @@ def test_one_file_one_row_one_recording_one_case_and_one_docs_row_add_a_reader(c
 @pytest.mark.timeout(300)
 def test_the_tests_of_the_table_name_each_part_that_is_missing(copy: Path) -> None:
     add_site(copy)
-    cases, document = copy / "tests" / "readers" / "conftest.py", copy / "docs" / "adding-a-reader.md"
+    cases, document = copy / "tests" / "pages" / "conftest.py", copy / "docs" / "adding-a-reader.md"
     cases.write_text(cases.read_text().replace(CASE, ""))
     document.write_text("\n".join(line for line in document.read_text().split("\n") if "| piertalk" not in line))
     done = suite(copy, "every", "tests/pages/test_docs.py")
@@ -67,7 +67,7 @@ def test_the_tests_of_the_table_name_each_part_that_is_missing(copy: Path) -> No
 @pytest.mark.timeout(300)
 def test_the_contract_suite_fails_without_a_recording(copy: Path) -> None:
     add_site(copy)
-    (copy / "tests" / "readers" / "replies" / "piertalk.xml").unlink()
+    (copy / "tests" / "pages" / "replies" / "piertalk.xml").unlink()
     done = suite(copy, "piertalk", "tests/pages/sites/test_api_reader.py")
     assert done.returncode == 1
     assert "piertalk.xml" in done.stdout

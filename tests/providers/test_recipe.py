@@ -9,7 +9,7 @@ import pytest
 
 from tests.recipe import copied, insert, run, suite
 
-TABLE = "src/websearch_gateway/settings/__init__.py"
+TABLE = "src/websearch_gateway/settings/loading.py"
 
 SANDBOXED = """
 from websearch_gateway.app.gateway import open_gateway

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -22,12 +22,17 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.evidence import links
 from websearch_gateway.foreign_json import Json, is_count, objects, reading_reply, reply_object, typed
-from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Span
+from websearch_gateway.models import Answer, Deadline, HttpRequest, SearchQuery, Span
 
 if TYPE_CHECKING:
+    import httpx2
     from pydantic import SecretStr
 
-    from websearch_gateway.base import Reply
+    from websearch_gateway.answers.openai import OpenAISdk
+    from websearch_gateway.base import Fetcher, Reply
+
+Finish = Callable[[Answer, Deadline], Awaitable[Answer]]
+"""Completes an answer within a deadline. Never raises."""
 
 T = TypeVar("T")
 
@@ -357,6 +362,7 @@ class EngineApi(ABC):
         most_domains: the longest list of allowed or blocked domains that it accepts; 0 if it accepts none.
         takes_region: whether a request tells the vendor in which country to search.
         models_path: the path of the list of models, with its query.
+        traced_as: its `gen_ai.provider.name` where OpenTelemetry's conventions have another than `name`.
     """
 
     key: SecretStr
@@ -371,6 +377,15 @@ class EngineApi(ABC):
     most_domains: ClassVar[int] = 0
     takes_region: ClassVar[bool] = True
     models_path: ClassVar[str] = "/v1/models"
+    traced_as: ClassVar[str] = ""
+
+    def sdk(self, client: httpx2.AsyncClient) -> OpenAISdk | None:
+        """The vendor's own library, which sends the requests over `client`; None: `client` sends them itself."""
+        return None
+
+    def finish(self, fetcher: Fetcher) -> Finish | None:
+        """What completes an answer after its reply; `fetcher` checks every address. None: answers are complete."""
+        return None
 
     @abstractmethod
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:

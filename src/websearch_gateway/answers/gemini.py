@@ -17,6 +17,7 @@ from websearch_gateway.answers.common import (
     Billed,
     EarlierPrices,
     EngineApi,
+    Finish,
     Limits,
     Model,
     applying,
@@ -67,6 +68,11 @@ class Gemini(EngineApi):
     limits = LIMITS
     known_models = MODELS
     models_path = "/v1beta/models?pageSize=1000"
+    traced_as = "gcp.gemini"
+
+    def finish(self, fetcher: Fetcher) -> Finish:
+        """See EngineApi. The links of a reply lead through a redirect of Google's, which expires."""
+        return Redirects(fetcher)
 
     def headers(self) -> dict[str, str]:
         """See EngineApi."""

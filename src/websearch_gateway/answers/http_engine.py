@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -20,6 +20,7 @@ from websearch_gateway.answers.common import (
     UNREPORTED_BILL,
     Billed,
     EngineApi,
+    Finish,
     Model,
     ModelGone,
     OptionRefused,
@@ -68,9 +69,6 @@ MAX_TURNS = 3
 GONE_SECONDS = 600.0
 """How long a missing model is skipped before it is tried again (seconds)."""
 
-_PROVIDERS = {"gemini": "gcp.gemini"}
-"""The engines whose `gen_ai.provider.name` is not their own name."""
-
 _REASONS = {402: QUOTA, 429: RATE_LIMITED}
 _OVERLOADED = 529
 
@@ -92,7 +90,7 @@ class HttpEngine:
     timeout_seconds: float = 20.0
     search_usd: float | None = None
     parser: ReplyParser = field(default=ReplyParser(), repr=False)
-    finish: Callable[[Answer, Deadline], Awaitable[Answer]] | None = field(default=None, repr=False)
+    finish: Finish | None = field(default=None, repr=False)
     sdk: OpenAISdk | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     now: Callable[[], datetime] = field(default=utc_now, repr=False)
@@ -181,7 +179,7 @@ class HttpEngine:
             request = replace(request, json=without_options(request.json or {}, self._refused[model]))
             most = self.api.limits.most.response
             try:
-                with noting_model(_PROVIDERS.get(self.name, self.name), model, most_tokens=most):
+                with noting_model(self.api.traced_as or self.name, model, most_tokens=most):
                     return await self.retry(partial(self._attempt, model, request, call, replies), call)
             except OptionRefused as error:
                 if error.option in self._refused[model]:
@@ -211,7 +209,7 @@ class HttpEngine:
         counted, notes = await in_own_thread(self._billed, replies)
         call.bill.book(self._usd(model, counted) - paid - assumed)
         if counted.is_reported:
-            note_tokens(_PROVIDERS.get(self.name, self.name), model, counted.prompt, counted.response, counted.cached)
+            note_tokens(self.api.traced_as or self.name, model, counted.prompt, counted.response, counted.cached)
         await in_own_thread(note_reply, replies[-1])
         answer = await in_own_thread(citing_links, replace(answer, warnings=(*notes, *answer.warnings)))
         return self._complete(answer, model, call.query, counted)

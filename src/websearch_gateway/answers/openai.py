@@ -125,6 +125,10 @@ class OpenAI(EngineApi):
     known_models = MODELS
     models_path = "/models"
 
+    def sdk(self, client: httpx2.AsyncClient) -> OpenAISdk:
+        """See EngineApi."""
+        return OpenAISdk(client, self.key, self.base_url)
+
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
         """See EngineApi. No temperature: these models refuse it."""
         # Without a location OpenAI searches as if from the United States.

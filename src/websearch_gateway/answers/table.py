@@ -59,17 +59,19 @@ def _hosted(row: EngineRow, settings: Settings, outside: Outside) -> HostedEngin
 
     module = import_module(f"{__package__}.{row.name}")
     make: Callable[[SecretStr, str], EngineApi] = module.API
+    resolves_links: bool = getattr(settings, f"{row.name}_resolve_links", True)
     key, base_url, models = (getattr(settings, f"{row.name}_{part}") for part in ("api_key", "base_url", "models"))
+    api = make(key, base_url)
     return HttpEngine(
-        make(key, base_url),
+        api,
         models,
         outside.client,
         outside.retry,
         settings.request_timeout_ms / 1000,
         settings.prices.get(row.name),
         ReplyParser(outside.workers),
-        finish=module.Redirects(outside.fetcher) if row.name == "gemini" and settings.gemini_resolve_links else None,
-        sdk=module.OpenAISdk(outside.client, key, base_url) if row.name == "openai" else None,
+        finish=api.finish(outside.fetcher) if resolves_links else None,
+        sdk=api.sdk(outside.client),
     )
 
 
