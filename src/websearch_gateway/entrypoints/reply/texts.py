@@ -85,10 +85,10 @@ def cached_text(response: CachedAnswer) -> str:
     return _joined(_warned(response.warnings), untrusted(_found_pages(response.results)))
 
 
-def similar_text(found: SimilarAnswers) -> str:
+def similar_text(response: SimilarAnswers) -> str:
     """The stored answers, each under its question."""
-    parts = [untrusted(_similar(one)) for one in found.results]
-    return _joined(_warned(found.warnings), *(parts or ["Nothing similar is stored."]))
+    answers = [untrusted(_similar(answer)) for answer in response.results]
+    return _joined(_warned(response.warnings), *(answers or ["Nothing similar is stored."]))
 
 
 def claims_text(response: CheckedClaims) -> str:
@@ -99,7 +99,10 @@ def claims_text(response: CheckedClaims) -> str:
 def _claim(checked: CheckedClaim) -> str:
     judge = " by a model" if checked.judge == "model" else ""
     lines = [f"[{checked.verdict}{judge}] {checked.claim}"]
-    facts = [f"{one.kind}: the claim has {one.claim}, the page {one.page}" for one in checked.differences]
+    facts = [
+        f"{difference.kind}: the claim has {difference.claim}, the page {difference.page}"
+        for difference in checked.differences
+    ]
     quotes = [f'"{quote.text}" - {quote.url}' for quote in checked.quotes]
     if quotes:
         lines.append(untrusted("\n".join([*facts, *quotes])))
@@ -125,17 +128,17 @@ def page_text(page: PageContent) -> str:
     return _joined(_warned(page.warnings), *map(_window, page.pages or (page,)))
 
 
-def passages_text(found: PagePassages) -> str:
+def passages_text(page: PagePassages) -> str:
     """The passages of each query with their scores, else the nearest, and the note."""
-    parts = [found.title]
-    for query in found.queries:
+    parts = [page.title]
+    for query in page.queries:
         parts.append(f"# {query.query}")
         passages = query.results or tuple(filter(None, (query.nearest,)))
-        parts += [_passage(passage, found.title) for passage in passages]
-    note = f"Note: {found.note}" if found.note else ""
-    metadata = "" if found.metadata is None else untrusted("\n".join(facts_of(found.metadata)))
-    about = f"{found.url} · as of {found.last_crawled}"
-    return _joined(_warned(found.warnings), note, about, untrusted("\n\n".join(filter(None, parts))), metadata)
+        parts += [_passage(passage, page.title) for passage in passages]
+    note = f"Note: {page.note}" if page.note else ""
+    about = f"{page.url} · as of {page.last_crawled}"
+    metadata = "" if page.metadata is None else untrusted("\n".join(facts_of(page.metadata)))
+    return _joined(_warned(page.warnings), note, about, untrusted(_joined(*parts)), metadata)
 
 
 def _passage(passage: PagePassage, title: str) -> str:
@@ -148,52 +151,49 @@ def _passage(passage: PagePassage, title: str) -> str:
     return f"[{passage.score:.2f}]{page}{headings}\n{text}"
 
 
-def sections_text(found: DocsSearchResponse) -> str:
+def sections_text(response: DocsSearchResponse) -> str:
     """The sections, each under one line about it, and a line for each that follows."""
-    versions = {(one.site_name, one.site_version) for one in found.results}
-    sections = [_section(one, names_site=len(versions) > 1) for one in found.results]
-    more = "\n".join(f"- {one.title} ({one.section_id})" for one in found.more)
-    parts = [*sections, f"More, by section id:\n{more}" if more else ""]
-    return _joined(_warned(found.warnings), untrusted("\n\n".join(filter(None, parts))) or "No results.")
+    versions = {(section.site_name, section.site_version) for section in response.results}
+    sections = [_section(section, names_site=len(versions) > 1) for section in response.results]
+    rows = [f"- {section.title} ({section.section_id})" for section in response.more]
+    more = "\n".join(["More, by section id:", *rows]) if rows else ""
+    return _joined(_warned(response.warnings), untrusted(_joined(*sections, more)) or "No results.")
 
 
-def _section(one: DocsHit, *, names_site: bool) -> str:
+def _section(section: DocsHit, *, names_site: bool) -> str:
     """A section after its title, section id and address. The text mostly begins with its heading."""
-    titles = [one.page_title, *(heading for heading in one.heading_path[-1:] if heading not in one.content[:200])]
-    site = f" ({one.site_name} {one.site_version})" if names_site else ""
-    about = f"section {one.section_id}, {one.fetched_at.partition('T')[0]}"
-    others = ", ".join(f"{other.site_version} ({other.section_id})" for other in one.also_in)
-    heading = f"[{' > '.join(dict.fromkeys(titles))}{site}, {about}]({one.url})"
-    return "\n".join(filter(None, (heading, others and f"Also in {others}", one.content)))
+    titles = [section.page_title]
+    last = section.heading_path[-1] if section.heading_path else ""
+    if last != section.page_title and last not in section.content[:200]:
+        titles.append(last)
+    site = f" ({section.site_name} {section.site_version})" if names_site else ""
+    about = f"section {section.section_id}, {_day(section.fetched_at)}"
+    lines = [f"[{' > '.join(titles)}{site}, {about}]({section.url})"]
+    if section.also_in:
+        others = [f"{other.site_version} ({other.section_id})" for other in section.also_in]
+        lines.append(f"Also in {', '.join(others)}")
+    return "\n".join([*lines, section.content])
 
 
-def section_text(found: DocsReadResponse) -> str:
+def section_text(section: DocsReadResponse) -> str:
     """A section, or the outline of a page, after its ids and address."""
-    following = f"next_section_id: {found.next_section_id}" if found.next_section_id else ""
-    about = " · ".join(
-        filter(
-            None,
-            (
-                found.url,
-                f"{found.site_name} {found.site_version}",
-                f"section_id: {found.section_id}",
-                following,
-                "truncated" if found.truncated else "",
-                f"as of {found.fetched_at.partition('T')[0]}",
-            ),
-        )
-    )
-    outline = "\n".join(
-        f"- {' > '.join(entry.heading_path)} ({entry.section_id}, {entry.tokens} tokens)" for entry in found.outline
-    )
-    text = _joined(found.page_title, unmarked(found.content), outline)
-    return _joined(_warned(found.warnings), about, untrusted(text))
+    facts = [section.url, f"{section.site_name} {section.site_version}", f"section_id: {section.section_id}"]
+    if section.next_section_id is not None:
+        facts.append(f"next_section_id: {section.next_section_id}")
+    if section.truncated:
+        facts.append("truncated")
+    facts.append(f"as of {_day(section.fetched_at)}")
+    outline = [
+        f"- {' > '.join(entry.heading_path)} ({entry.section_id}, {entry.tokens} tokens)" for entry in section.outline
+    ]
+    text = _joined(section.page_title, unmarked(section.content), "\n".join(outline))
+    return _joined(_warned(section.warnings), " · ".join(facts), untrusted(text))
 
 
-def sites_text(found: DocsSites) -> str:
+def sites_text(response: DocsSites) -> str:
     """A line for each indexed site."""
-    rows = "\n".join(map(_site, found.sites))
-    return _joined(_warned(found.warnings), untrusted(rows) or "No documentation is indexed.")
+    rows = "\n".join(map(_site, response.sites))
+    return _joined(_warned(response.warnings), untrusted(rows) or "No documentation is indexed.")
 
 
 def _site(site: DocsSite) -> str:
@@ -201,10 +201,10 @@ def _site(site: DocsSite) -> str:
     return f"- {site.name} {site.version} (id {site.id}): {', '.join(filter(None, facts))}, {site.url}"
 
 
-def status_text(found: DocsStatus) -> str:
+def status_text(status: DocsStatus) -> str:
     """What happened, and the state of each site with what failed or was left out, and why."""
-    rows = "\n".join(map(_site_status, found.sites))
-    return _joined(found.message, untrusted(rows)) or "No documentation is indexed."
+    rows = "\n".join(map(_site_status, status.sites))
+    return _joined(status.message, untrusted(rows)) or "No documentation is indexed."
 
 
 def _site_status(site: DocsSiteStatus) -> str:
@@ -214,14 +214,16 @@ def _site_status(site: DocsSiteStatus) -> str:
     lines.append(f"  known: {site.known}, failed: {site.failed}, without vectors: {site.unembedded}")
     if site.owner is not None:
         lines.append(f"  crawled by {site.owner}")
-    lines += [f"  failed: {one.url} ({one.reason}, {one.attempts} attempts)" for one in site.failures]
-    lines += [f"  left out: {one.count} ({one.reason}), such as {', '.join(one.urls)}" for one in site.skipped]
+    lines += [f"  failed: {failure.url} ({failure.reason}, {failure.attempts} attempts)" for failure in site.failures]
+    lines += [
+        f"  left out: {skipped.count} ({skipped.reason}), such as {', '.join(skipped.urls)}" for skipped in site.skipped
+    ]
     return "\n".join(lines)
 
 
-def providers_text(found: ProviderStatuses) -> str:
+def providers_text(statuses: ProviderStatuses) -> str:
     """A line for each upstream."""
-    return "\n".join(map(_provider, found.providers)) or "No upstream is configured."
+    return "\n".join(map(_provider, statuses.providers)) or "No upstream is configured."
 
 
 def _provider(status: ProviderStatus) -> str:
@@ -273,8 +275,8 @@ def _answer(parts: Parts) -> str:
     response: SearchResponse = parts.result
     text = numbered(response.text, tuple(places_of(response))).strip()
     if not response.citations:
-        found = "\n".join(f"- {one.title} - {one.url}" for one in response.sources[:MOST_UNCITED])
-        return _joined(text, found and f"Found, not cited:\n{found}")
+        sources = [f"- {source.title} - {source.url}" for source in response.sources[:MOST_UNCITED]]
+        return _joined(text, "\n".join(["Found, not cited:", *sources]) if sources else "")
     titles = _titles(response, len(text))
     lines: list[str] = []
     for citation, title in zip(response.citations, titles, strict=True):
@@ -312,30 +314,32 @@ def places_of(response: SearchResponse) -> list[Cited]:
 
 def _titles(response: SearchResponse, written: int) -> list[str]:
     """The titles of the citations, cut equally if the list would be too long for so short an answer."""
-    links = sum(len(one.url) for one in response.citations)
-    around = sum(len(f"[{one.rank}]  - \n") + len(_about(one)) - len(one.url) for one in response.citations)
-    room = int(ANSWER_SHARE * (len(response.text) + links)) - written - links - around - 1
-    titles = [one.title for one in response.citations]
+    links = sum(len(citation.url) for citation in response.citations)
+    rest = sum(len(f"[{citation.rank}]  - {_about(citation)}\n") for citation in response.citations)
+    room = int(ANSWER_SHARE * (len(response.text) + links)) - written - rest - 1
+    titles = [citation.title for citation in response.citations]
     if not response.text or sum(map(len, titles)) <= room:
         return titles
     return [shortened(title, max(SHORTEST_TITLE, room // len(titles))) for title in titles]
 
 
-def _similar(one: SimilarAnswer) -> str:
-    heading = f"# {one.query} ({one.tool}, {in_words(one.age_seconds)} old, similarity {one.similarity:.2f})"
-    if one.results:
-        return f"{heading}\n{_found_pages(one.results)}"
-    return f"{heading}\n{_answer(Parts(SearchResponse(text=one.text, citations=one.citations, sources=one.sources)))}"
+def _similar(answer: SimilarAnswer) -> str:
+    age = f"{in_words(answer.age_seconds)} old"
+    heading = f"# {answer.query} ({answer.tool}, {age}, similarity {answer.similarity:.2f})"
+    if answer.results:
+        return f"{heading}\n{_found_pages(answer.results)}"
+    response = SearchResponse(text=answer.text, citations=answer.citations, sources=answer.sources)
+    return f"{heading}\n{_answer(Parts(response))}"
 
 
 def _found_pages(pages: Sequence[FoundPage]) -> str:
-    return "\n".join(f"- {one.title} - {one.link}\n  {one.snippet}" for one in pages)
+    return "\n".join(f"- {page.title} - {page.link}\n  {page.snippet}" for page in pages)
 
 
-def _row(one: WebResult) -> str:
+def _row(result: WebResult) -> str:
     """Title, link and snippet, each on one line: providers' texts are cleaned so. The page may say the same."""
-    about = " · ".join(filter(None, (one.link, one.published_date, one.provider)))
-    return "\n".join((one.title, about, *_unless_in(one.page_content, one.snippet)))
+    about = " · ".join(filter(None, (result.link, result.published_date, result.provider)))
+    return "\n".join((result.title, about, *_unless_in(result.page_content, result.snippet)))
 
 
 def _raw_query(query: RawQuery) -> str:
@@ -372,6 +376,12 @@ def _joined(*parts: str) -> str:
     return "\n\n".join(filter(None, parts))
 
 
+def _day(time: str) -> str:
+    """The date of an ISO 8601 time."""
+    return time.partition("T")[0]
+
+
 def _of(item: Any, field: str) -> str:
+    """A field of what a vendor sent, as text."""
     value = item.get(field) if isinstance(item, dict) else None
     return str(value) if value is not None else ""
