@@ -24,6 +24,7 @@ from websearch_gateway.entrypoints.reply.sizes import (
 from websearch_gateway.models import Parts
 from websearch_gateway.results import (
     CheckedClaims,
+    Citation,
     DocsReadResponse,
     DocsSearchResponse,
     DocsSites,
@@ -33,6 +34,7 @@ from websearch_gateway.results import (
     PagePassage,
     PagePassages,
     PageWindow,
+    QueryPassages,
     RawQuery,
     RawSearchResponse,
     SearchResponse,
@@ -47,7 +49,7 @@ A = TypeVar("A", bound=SearchResponse)
 R = TypeVar("R", bound=WireModel)
 
 MARKS = 150
-"""The size of the marks around each page text (bytes), see `text.sanitise.wrap_untrusted`."""
+"""The size of the marks around each page text (bytes), see `wrap_untrusted`."""
 
 AGE = 10
 """The most bytes by which one age is longer than another."""
@@ -91,8 +93,8 @@ def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
     whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
     left_out = {"quotes": (), "quote": None, "quote_url": None}
     forms = [
-        [one, one.model_copy(update={"quotes": one.quotes[:1]}), one.model_copy(update=left_out)]
-        for one in whole.claims
+        [claim, claim.model_copy(update={"quotes": claim.quotes[:1]}), claim.model_copy(update=left_out)]
+        for claim in whole.claims
     ]
     bare = tuple(form[-1] for form in forms)
     left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"claims": bare}))
@@ -103,7 +105,7 @@ def fit_claims(response: CheckedClaims, tokens: int) -> CheckedClaims:
             if size <= left:
                 chosen[place] = form[level]
                 left -= size
-    cut = sum(len(one.quotes) - len(kept.quotes) for one, kept in zip(whole.claims, chosen, strict=True))
+    cut = sum(len(claim.quotes) - len(kept.quotes) for claim, kept in zip(whole.claims, chosen, strict=True))
     if not cut:
         return whole
     warning = f"{cut} quotes are left out to fit the reply: check fewer claims per call."
@@ -154,19 +156,22 @@ def _fit_page(page: PageWindow, room: int) -> PageWindow:
     return frame.model_copy(update={"page_content": text, "next_offset": page.next_offset if cut is None else cut})
 
 
-def fit_passages(found: PagePassages, tokens: int) -> PagePassages:
+def fit_passages(page: PagePassages, tokens: int) -> PagePassages:
     """Keeps passages by rank: first the best of every query, then the second best. The rest is left out."""
-    whole = found.model_copy(
-        update={"title": shortened(found.title, LONGEST_TITLE), "warnings": limited_warnings(found.warnings)}
+    whole = page.model_copy(
+        update={"title": shortened(page.title, LONGEST_TITLE), "warnings": limited_warnings(page.warnings)}
     )
-    empty = tuple(query.model_copy(update={"results": (), "nearest": None}) for query in found.queries)
+    empty = tuple(query.model_copy(update={"results": (), "nearest": None}) for query in page.queries)
     left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"queries": empty}))
-    offered = [query.results or tuple(filter(None, (query.nearest,))) for query in found.queries]
+    offered = [query.results or tuple(filter(None, (query.nearest,))) for query in page.queries]
     kept: list[list[PagePassage]] = [[] for _ in offered]
     for rank in range(max(map(len, offered), default=0)):
-        for some, passages in zip(offered, kept, strict=True):
-            if rank < len(some) and (size := size_of(some[rank]) + MARKS) <= left:
-                passages.append(some[rank])
+        for candidates, passages in zip(offered, kept, strict=True):
+            if rank >= len(candidates):
+                continue
+            size = size_of(candidates[rank]) + MARKS
+            if size <= left:
+                passages.append(candidates[rank])
                 left -= size
     cut = sum(map(len, offered)) - sum(map(len, kept))
     if not cut:
@@ -174,13 +179,15 @@ def fit_passages(found: PagePassages, tokens: int) -> PagePassages:
     warning = (
         f"{cut} passages are left out to fit the reply: ask fewer queries per call, or for fewer with `maxResults`."
     )
-    queries = tuple(
-        query.model_copy(
-            update={"results": tuple(passages)} if query.results else {"nearest": next(iter(passages), None)}
-        )
-        for query, passages in zip(found.queries, kept, strict=True)
-    )
-    return whole.model_copy(update=with_warning({"queries": queries}, found.warnings, warning))
+    queries = tuple(_with_passages(query, passages) for query, passages in zip(page.queries, kept, strict=True))
+    return whole.model_copy(update=with_warning({"queries": queries}, page.warnings, warning))
+
+
+def _with_passages(query: QueryPassages, passages: list[PagePassage]) -> QueryPassages:
+    """`query` with the passages that fit, in the field where it had them."""
+    if query.results:
+        return query.model_copy(update={"results": tuple(passages)})
+    return query.model_copy(update={"nearest": passages[0] if passages else None})
 
 
 def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
@@ -215,23 +222,25 @@ def fit_answer(response: A, tokens: int) -> A:
     text, _ = opening(response.text, room * 2 // 3)
     fields: dict[str, Any] = {"text": text, "citations": (), "sources": ()}
     left = room - OWN_WARNING - size_of(whole.model_copy(update=fields))
-    cited = [
-        one.model_copy(update={"spans": tuple(span for span in one.spans if span.end_index <= len(text))})
-        for one in response.citations
-        if one.end_index <= len(text)
-    ]
+    cited = [_within(citation, len(text)) for citation in response.citations if citation.end_index <= len(text)]
     citations = first_fitting(left, cited)
-    left -= size_of([one.model_dump(mode="json", by_alias=True) for one in citations])
-    placed = {one.url for one in citations}
-    unplaced = [
-        SourceInfo(url=one.url, title=one.title, published_at=one.published_at)
-        for one in response.citations
-        if one.url not in placed
-    ]
+    left -= size_of([citation.model_dump(mode="json", by_alias=True) for citation in citations])
+    placed = {citation.url for citation in citations}
+    unplaced = [_as_source(citation) for citation in response.citations if citation.url not in placed]
     sources = first_fitting(left, (*unplaced, *response.sources))
     fields |= {"citations": tuple(citations), "sources": tuple(sources)}
     warning = "The answer is cut to fit the reply: ask a narrower question, or read its sources."
     return response.model_copy(update=with_warning(fields, response.warnings, warning))
+
+
+def _within(citation: Citation, length: int) -> Citation:
+    """The citation of a text that is cut to `length`."""
+    spans = tuple(span for span in citation.spans if span.end_index <= length)
+    return citation.model_copy(update={"spans": spans})
+
+
+def _as_source(citation: Citation) -> SourceInfo:
+    return SourceInfo(url=citation.url, title=citation.title, published_at=citation.published_at)
 
 
 @functools.lru_cache(maxsize=64)  # stored answers repeat
@@ -332,7 +341,7 @@ def fit_docs_status(response: DocsStatus, tokens: int) -> DocsStatus:
         failures = first_fitting(room // left, site.failures)
         room -= sum(size_of(failure) + 1 for failure in failures)
         skipped = first_fitting(room // left, site.skipped)
-        room -= sum(size_of(one) + 1 for one in skipped)
+        room -= sum(size_of(reason) + 1 for reason in skipped)
         shown.append(site.model_copy(update={"failures": tuple(failures), "skipped": tuple(skipped)}))
     warning = f"{len(response.sites) - len(shown)} sites and some addresses are left out to fit: name one in `site`."
     return response.model_copy(update={"sites": tuple(shown), "message": f"{response.message} {warning}".strip()})
