@@ -306,3 +306,58 @@ def test_points_with_blanks_cost_little_more_than_letters_with_blanks(text: str)
 
     pairs = [(seconds(text), seconds("a b c d " * 500)) for _ in range(9)]
     assert min(one for one, _ in pairs) < 3.5 * min(other for _, other in pairs)
+
+
+HEX = "3f9a0c7be1d24856a0b7c9d1e3f5a7b9c0d2e4f6"
+LOWER = "a8f3k2m9x7q1w5e6r4t2y8u3i9o1p7z5c4v6b2n8"
+MIXED = "Zk3vB9xQ2mR7tY1pL5wN8cJ4hF6dS0gAaUeXoKiT"
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        (f"bkua_{HEX}", "Buildkite token"),
+        (f"pul-{HEX}", "Pulumi token"),
+        (f"crsr_{HEX}{HEX[:24]}", "Cursor key"),
+        (f"napi_{LOWER}{LOWER[:24]}", "Neon key"),
+        (f"e2b_{HEX}", "E2B key"),
+        (f"sk_{HEX}{HEX[:8]}", "key or token"),
+        ("Ab18Q~Zk3vB9xQ2mR7.tY1pL5wN8cJ4hF6dS0g~A", "Microsoft Entra secret"),
+        (f"cfut_{MIXED}", "Cloudflare token"),
+        (f"cfat_{MIXED}", "Cloudflare token"),
+        (f"cfk_{MIXED}{HEX[:8]}", "Cloudflare token"),
+        (f"ghs_1234567_eyJhbGciOi.{MIXED}.{MIXED}", "GitHub token"),
+        (f"zq_{LOWER}", "key or token"),
+        (f"newco-{HEX}", "key or token"),
+        (f"Vendor2_{MIXED}", "key or token"),
+        (f"MY_SECRET={LOWER[:28]}", "key or token"),
+        (f'"accessToken": "{LOWER[:30]}"', "key or token"),
+        (f"client_secret: {LOWER[:24]}", "key or token"),
+        (f"my token is {LOWER[:26]}", "key or token"),
+        (f"api key {LOWER[:24]}", "key or token"),
+    ],
+)
+def test_a_key_of_a_new_shape_is_found_by_what_keys_have_in_common(key: str, kind: str) -> None:
+    for text in (key, f"why is {key} refused", f"export X={key}"):
+        assert credential_kind(text) is not None
+    assert credential_kind(key) == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"sha256_{HEX}{HEX[:24]}",
+        f"git revert rev-{HEX}",
+        f"what is resp_{HEX}",
+        f"commit_{HEX}",
+        "order_507f1f77bcf86cd799439011",
+        "pi_3MtwBwLkdIwHu7ix28a3tqPa",
+        "a_really_long_name_of_a_function_with_2_numbers_3_and_4_more",
+        "https://a.example/file_3f9a0c7be1d24856a0b7c9d1e3f5a7b9c0d2e4f6.js",
+        "monkey = banana and keyboard: mechanical keyboards of 2024",
+        "token: JWT or opaque",
+        "the secret: how to bake 12 loaves in 3 ovens",
+    ],
+)
+def test_ids_hashes_and_names_are_no_keys(text: str) -> None:
+    assert credential_kind(text) is None

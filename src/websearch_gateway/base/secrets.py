@@ -57,7 +57,7 @@ _TOKENS = {
     "Hugging Face token": r"hf_[A-Za-z0-9]{30,}",
     "Replicate token": r"r8_[A-Za-z0-9]{30,}",
     "LangSmith key": r"lsv2_(?:pt|sk)_[0-9a-f]{32}",
-    "GitHub token": r"gh[opsur]_[A-Za-z0-9]{30,}|github_pat_\w{22,}",
+    "GitHub token": r"gh[opsur]_[A-Za-z0-9]{30,}|ghs_\d{1,12}_eyJ[\w.-]{20,}|github_pat_\w{22,}",
     "GitLab token": r"gl(?:pat|dt|rt|ptt|cbt|ft|soat)-[\w.-]{20,}",
     "Google API key": r"AIza[\w-]{30,}|AQ\.Ab[\w-]{30,}",
     "Google OAuth token": r"ya29\.[\w-]{20,}|1//0[\w-]{24,}|GOCSPX-[\w-]{20,}",
@@ -111,6 +111,13 @@ _TOKENS = {
     "Telegram bot token": r"\d{8,10}:[\w-]{35}(?![\w-])",
     "Twilio key": r"(?:AC|SK)[0-9a-f]{32}(?!\w)",
     "WooCommerce key": r"c[ks]_[0-9a-f]{40}(?!\w)",
+    "Microsoft Entra secret": r"[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w~])",
+    "Cloudflare token": r"cf(?:ut|at|k)_[A-Za-z0-9]{40,}",
+    "Buildkite token": r"bk(?:ua|aa|ct)_[0-9a-f]{40}",
+    "Pulumi token": r"pul-[0-9a-f]{40}",
+    "Cursor key": r"crsr_[0-9a-f]{48,}",
+    "Neon key": r"napi_(?=[a-z]{0,40}\d)[a-z0-9]{40,}",
+    "E2B key": r"e2b_[0-9a-f]{40}",
 }
 
 _OUTSIDE_LINKS = tuple(
@@ -124,6 +131,21 @@ _HEX_OR_UUID = (
 _RANDOM = (
     r"(?=[\w+/-]{0,80}?\d)(?=[\w+/-]{0,80}?[a-z])(?=[\w+/-]{0,80}?[A-Z])(?:[\w+-]{24,}|[A-Za-z0-9+/]{40}(?![\w+/]))"
 )
+# Letters and digits that alternate as in no word, number or slug; in what is called a key, fewer changes are enough.
+_ALTERNATING = r"(?=[A-Za-z]*+(?:\d++[A-Za-z]++){4})"
+_CHANGING = r"(?=[A-Za-z]*+(?:\d++[A-Za-z]++){3})"
+# Prefixes of public ids and hashes, which are as long and random as keys.
+_ID_PREFIX = (
+    r"(?i:sha\d*|md5|blake\w*|rev|commit|build|hash|digest|id|img|image|layer|trace|span|file|resp|msg|run|asst|thread"
+    r"|req|request|rs|ws|fc|call|chatcmpl|batch|vs|evt|event|step|item|user|order|job|node|session|object)"
+)
+_PREFIXED = rf"(?<![\w/.-])(?!{_ID_PREFIX}[-_])[A-Za-z][A-Za-z0-9]{{1,9}}[-_]{_ALTERNATING}[A-Za-z0-9]{{32,}}(?![\w-])"
+"""What keys of any vendor look like: a short prefix, a separator, and something long and random."""
+_NAMED = (
+    r"(?i:[\w.-]{0,40}?(?:key|token|secret|credential|passw(?:or)?d|passphrase|apikey|auth)s?)['\"]?\s{0,3}(?:=|:|=>|->)\s{0,3}"
+    rf"['\"`]?(?i:bearer )?{_CHANGING}[\w~.+/-]{{24,}}"
+)
+"""Something long and random that is assigned to a name which says that it is secret."""
 _LABEL = r"(?i:(?<![a-z])(?:key|token|secret|credential|password|passwd|apikey|bearer|serper|exa(?!\.))s?(?![a-z]))"
 _ASSIGNED = r"""(?i:\s*(?:is|[:=]|=>|->)?\s*['"`]?(?:bearer )?)"""
 _PLACEHOLDER = r"(?:(?:pass(?:word|wd)?|pwd|secret|token|x+|\*+|\.+|(?:your|my)\w*|changeme)(?=[\s;@&'\"]|$)|[<${\[])"
@@ -152,7 +174,10 @@ _PHRASES = {
 }
 
 # These formats are secrets only near the words of _LABEL, and not near those of _PUBLIC, which mark public values.
-_IN_CONTEXT = rf"{_LABEL}{_ASSIGNED}{_RANDOM}|{_LABEL}.{{0,60}}?{_HEX_OR_UUID}|{_HEX_OR_UUID}.{{0,30}}?{_LABEL}"
+_IN_CONTEXT = (
+    rf"{_LABEL}{_ASSIGNED}(?:{_RANDOM}|{_CHANGING}[A-Za-z0-9]{{24,}})"
+    rf"|{_LABEL}.{{0,60}}?{_HEX_OR_UUID}|{_HEX_OR_UUID}.{{0,30}}?{_LABEL}"
+)
 _PUBLIC = (
     r"(?i)\b(?:commits?|sha-?\d*|git|md5|checksum|hash|fingerprint|pgp|gpg|ssh|public|primary|foreign|cache|redis|registry"
     r"|partition|etag|uuid|guid|magnet|torrent|erc-?\d+)\b"
@@ -214,7 +239,8 @@ def _key_of_vendor(text: str, kinds: tuple[str, ...] = _OUTSIDE_LINKS) -> str | 
 
 
 def _in_context(text: str) -> str | None:
-    found = _compiled(_IN_CONTEXT).search(text) and not _compiled(_PUBLIC).search(text)
+    shapes = (_IN_CONTEXT, _PREFIXED, _NAMED)
+    found = any(_compiled(shape).search(text) for shape in shapes) and not _compiled(_PUBLIC).search(text)
     return "key or token" if found else None
 
 
