@@ -306,7 +306,10 @@ async def test_a_package_without_a_site_has_the_page_and_the_docs_folder_of_its_
         ("npm:heron@9.9.9", r"npm has no heron 9\.9\.9\."),
         ("pypi:tern", r"PyPI names no documentation of tern\. Add the address"),
         ("npm:tern", r"npm names no documentation of tern\."),
-        ("pypi:gull", r"gull was withdrawn from PyPI \(breaks all harbours\)\. Name another version"),
+        (
+            "pypi:gull",
+            r"gull was withdrawn from PyPI\. Name another version\. .*<untrusted-web-text id=\"(\w+)\">breaks all harbours</untrusted",
+        ),
     ],
 )
 async def test_a_package_without_documentation_is_one_error_with_its_remedy(

@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         clean_markdown,
         code_pieces,
         invisible_pieces,
+        quoted_line,
         reads_like_orders,
         shown_url,
         strip_invisible_characters,

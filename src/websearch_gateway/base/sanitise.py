@@ -17,11 +17,13 @@ from __future__ import annotations
 import functools
 import html
 import re
+import secrets
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
 from websearch_gateway.base.markdown import CODE, code_blocks
 from websearch_gateway.base.query import matching_letters
+from websearch_gateway.errors import MOST_SHOWN, shown
 from websearch_gateway.models import LONGEST_URL
 
 MANY = 8  # the least number of consecutive invisible characters that may be a hidden message
@@ -285,6 +287,12 @@ def wrap_untrusted(text: str, nonce: str) -> str:
         harmless = re.sub(re.escape(nonce), "[mark]", text, flags=re.IGNORECASE)
     harmless = _MARKER_LIKE.sub("&lt;", harmless)
     return f'<{_MARKER} id="{nonce}">\n{harmless}\n</{_MARKER} id="{nonce}">'
+
+
+def quoted_line(text: str, most: int = MOST_SHOWN) -> str:
+    """Somebody else's words for an error or a status: clean, on one line, cut, and between marks of their own."""
+    line = " ".join(shown(clean_markdown(text[: 10 * most])[0], most).split())
+    return wrap_untrusted(line, secrets.token_hex(16)).replace("\n", "")
 
 
 def _inert(text: str, page_url: str) -> str:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import quote, urldefrag, urlsplit
 
-from websearch_gateway.base import Fetcher
+from websearch_gateway.base import Fetcher, quoted_line
 from websearch_gateway.docs.crawl.scope import canonical
 from websearch_gateway.docs.models import Run, quoted
-from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError, shown
+from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError
 from websearch_gateway.foreign_json import parse_json
 from websearch_gateway.models import Deadline
 
@@ -144,8 +144,8 @@ class Registries:
         if facts["missing"]:
             raise SearchValidationError(f"{title} has no {wanted}. Check the name and version. {instead}")
         if (reason := facts["withdrawn"]) is not None:
-            why = f" ({shown(reason)})" if reason.isprintable() and reason else ""
-            raise SearchValidationError(f"{wanted} was withdrawn from {title}{why}. Name another version.")
+            why = f" Its maintainers say: {quoted_line(reason)}" if reason else ""
+            raise SearchValidationError(f"{wanted} was withdrawn from {title}. Name another version.{why}")
         if not facts["url"]:
             raise SearchValidationError(f"{title} names no documentation of {wanted}. {instead}")
         return Documentation(facts["url"], facts["version"], REPOSITORY_PAGES if facts["is_repository"] else ())

@@ -55,6 +55,7 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
     SearchTimeoutError,
     Unavailable,
+    shown,
 )
 from websearch_gateway.models import UNLIMITED, Deadline
 from websearch_gateway.ports import Embedder
@@ -181,6 +182,8 @@ _MEANINGS = {
     **{status: f"HTTP {status}: a login wall (--header sends a login), or closed to programs" for status in (401, 403)},
     402: "HTTP 402: the site wants to be paid for its pages",
 }
+LONGEST_SHOWN = 200
+"""The most characters of somebody else's address in a status."""
 LARGEST_NOTICE = 1_500
 """A page with more characters has text of its own, even if its title says otherwise."""
 _MISSING = re.compile(r"\b(?:404|page (?:could )?not (?:be )?found|not found)\b", re.IGNORECASE)
@@ -428,7 +431,7 @@ class PageWork:
     async def _redirected(self, task: UrlTask, location: str) -> Result:
         target, outside = self.scope.link(task.url, location), canonical(location)
         if _LOGIN_PAGE.search(urlsplit(outside).path) and not _LOGIN_PAGE.search(urlsplit(task.url).path):
-            return await self._settled(task, "failed", f"a login wall: redirects to {outside}")
+            return await self._settled(task, "failed", f"a login wall: redirects to {shown(outside, LONGEST_SHOWN)}")
         if target == task.url:  # to its own index.html, or in a loop
             return await self._settled(task, "failed", "redirects to itself")
         if target:
@@ -440,7 +443,7 @@ class PageWork:
             await self.store.finish_url(task, "alias", alias_of=outside)
             raise Moved(outside)
         wall = " (a login wall)" if _LOGIN_WORD.search(outside) else ""
-        return await self._settled(task, "skipped", f"redirects out of scope{wall}: {outside}")
+        return await self._settled(task, "skipped", f"redirects out of scope{wall}: {shown(outside, LONGEST_SHOWN)}")
 
     async def _retried(self, task: UrlTask, reason: str, retry_after: float | None, *, of_host: bool = True) -> Result:
         if task.attempts >= RETRIES:
