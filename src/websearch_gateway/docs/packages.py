@@ -16,7 +16,7 @@ from websearch_gateway.base import Fetcher, quoted_line
 from websearch_gateway.docs.crawl.scope import canonical
 from websearch_gateway.docs.models import Run, quoted
 from websearch_gateway.errors import SearchFetchError, SearchProviderParseError, SearchValidationError
-from websearch_gateway.foreign_json import parse_json
+from websearch_gateway.foreign_json import parse_json, reading_reply
 from websearch_gateway.models import Deadline
 
 LOOK_UP_SECONDS = 15.0
@@ -155,15 +155,14 @@ def described(ecosystem: Ecosystem, body: bytes, version: str) -> dict[str, Any]
     """What a registry's reply says of a package, for `Registries.find`. Runs in a worker process.
 
     Raises:
-        ValueError: the reply is not a description.
+        SearchProviderParseError: the reply is not a description.
     """
     found: dict[str, Any] = {"missing": not body, "withdrawn": None, "url": "", "version": version}
     if not body:
         return found
-    reply = parse_json(body)
-    if not isinstance(reply, dict):
-        raise ValueError("not an object")
-    found |= _pypi(reply) if ecosystem == "pypi" else _npm(reply)
+    with reading_reply(f"The reply of {_TITLES[ecosystem]} cannot be read."):
+        reply = parse_json(body)
+        found |= _pypi(reply) if ecosystem == "pypi" else _npm(reply)
     return found if _VERSION.fullmatch(found["version"]) else {**found, "version": version}
 
 
