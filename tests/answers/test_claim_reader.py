@@ -84,6 +84,7 @@ async def test_a_claim_that_the_model_leaves_out_keeps_its_verdict(gateway: Open
 async def test_a_model_that_fails_costs_no_claim_its_words(
     gateway: Open, sandbox: Sandbox, fault: str, code: str
 ) -> None:
+    await check(gateway, sandbox, WHOLE)  # the page is read
     sandbox.fault("llm", fault)
     checked = await check(gateway, sandbox, TRUE, FALSE, search_deadline_seconds=4.0)
     assert shown(checked) == [("found", "none"), ("differs", "none")]

@@ -112,7 +112,7 @@ async def test_what_is_unacceptable_is_refused_before_anybody_is_asked(
 
 async def test_a_claim_that_is_refused_costs_no_other_its_result(gateway: Open, sandbox: Sandbox) -> None:
     urls = (f"{sandbox.url}/pages/eiffel-tower",)
-    bad = ["x" * 10_000, "It is \u202etall.", f"The key is {key_of('google')}."]
+    bad = ["x" * 10_000, "It is \x07tall.", f"The key is {key_of('google')}."]
     async with gateway() as opened:
         checked = await opened.check_claims([Claim(TALL, urls), *(Claim(one, urls) for one in bad)], ANN)
     assert [one.verdict for one in checked.claims] == ["found", "unread", "unread", "unread"]

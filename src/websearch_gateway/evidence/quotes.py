@@ -14,10 +14,21 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Literal, Self
 
-from websearch_gateway.base import blocks, fold, language_of, lines, plain, query_terms, sentences_of, word_set, words
+from websearch_gateway.base import (
+    blocks,
+    fold,
+    language_of,
+    lines,
+    plain,
+    query_terms,
+    sentences_of,
+    tokens_of_each,
+    word_set,
+    words,
+)
 from websearch_gateway.evidence.chunks import chunk
 from websearch_gateway.evidence.facts import PARTS, Word, is_rounding, is_same_name, read, same_number, says_no
-from websearch_gateway.evidence.passages import score_passages
+from websearch_gateway.evidence.passages import bm25
 
 MOST_QUOTES = 3
 """The most sentences that are shown for a claim."""
@@ -177,15 +188,22 @@ REPEATED = 0.5
 """What a word weighs for a further sentence, once a sentence before it has it."""
 
 
+FURTHER = 0.15
+"""What a further sentence must share more than, as a share of what the first one does."""
+
+
 def nearest(claim: str, passage: Quotable) -> list[Quote]:
     """The sentences that share most with the claim, best first; a further one adds words that those before lack."""
     left = {word.text: passage.weight(word.text) * (FACT_WEIGHT if word.is_fact else 1) for word in read(claim)}
     rest = [(quote, left.keys() & {word.text for word in quote.words}) for quote in passage.quotes]
     found: list[Quote] = []
+    least = 0.0
     while rest and len(found) < MOST_QUOTES:
         quote, shared = best = max(rest, key=lambda one: (sum(left[text] for text in one[1]), -len(one[0].words)))
-        if not shared:
+        score = sum(left[text] for text in shared)
+        if score <= least:
             break
+        least = least or score * FURTHER
         found.append(quote)
         rest.remove(best)
         left = {text: weight * (REPEATED if text in shared else 1) for text, weight in left.items()}
@@ -273,10 +291,10 @@ class _Comparison:
         """The numbers in whose place the page has another one."""
         for place, number in enumerate(self.said):
             if number.kind == "number" and not self.is_of_heading(number) and not self.is_computed(number):
-                same = max((fit for fit, _ in self.places_of(place, is_same=True)), default=0.0)
-                fit, other = max(self.places_of(place, is_same=False), key=lambda one: one[0], default=(0.0, None))
-                if other is not None and fit > same * CLEARLY and (same or not _agrees(number, other)):
-                    yield Difference(_kind(number, other), number.raw, other.raw)
+                same = max((one.fit for one in self.places_of(place, is_same=True)), default=0.0)
+                rival = max(self.places_of(place, is_same=False), key=lambda one: one.fit, default=None)
+                if rival and rival.fit > same * CLEARLY and (same or not _agrees(number, rival.number)):
+                    yield Difference(_kind(number, rival.number), _shown(self.said, place), rival.shown)
 
     def is_of_heading(self, number: Word) -> bool:
         return number.text in self.passage.context and number.unit in ("", "year", "nth")
@@ -291,8 +309,8 @@ class _Comparison:
                     return True
         return False
 
-    def places_of(self, place: int, *, is_same: bool) -> Iterator[tuple[float, Word]]:
-        """The numbers of the page that are the claim's, or that rival it; with how well each stands in its place.
+    def places_of(self, place: int, *, is_same: bool) -> Iterator[_Place]:
+        """The numbers of the page that are the claim's, or that rival it.
 
         The same number may stand anywhere in the passage, a rival only in a near sentence about the same.
         """
@@ -301,11 +319,11 @@ class _Comparison:
             sentence = quote.words
             same = [at for at, other in enumerate(sentence) if same_number(number, other)]
             if is_same:
-                yield from ((self.fit(place, sentence, at), sentence[at]) for at in same)
+                yield from (_Place.of(self.fit(place, sentence, at), sentence, at) for at in same)
             elif self.coverage(sentence) >= COVERED and not any(sentence[at].unit == number.unit for at in same):
                 for at in range(len(sentence)):
                     if self.is_rival(place, sentence, at):
-                        yield self.fit(place, sentence, at), sentence[at]
+                        yield _Place.of(self.fit(place, sentence, at), sentence, at)
 
     def is_rival(self, place: int, sentence: Sequence[Word], at: int) -> bool:
         """Whether a number of a sentence may stand in the place of one of the claim: it is of the same kind, and near
@@ -413,6 +431,33 @@ _HEDGES = word_set("about around roughly approximately nearly almost some")
 _DATES = word_set("day month year")
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A number of the page: how well it stands in the place of one of the claim, and how it is shown."""
+
+    fit: float
+    number: Word
+    shown: str
+
+    @classmethod
+    def of(cls, fit: float, sentence: Sequence[Word], at: int) -> Self:
+        return cls(fit, sentence[at], _shown(sentence, at))
+
+
+def _shown(sentence: Sequence[Word], at: int) -> str:
+    """A number as it is written; a part of a date with the rest of it."""
+    start = stop = at
+    while start and _is_one_date(sentence[start - 1], sentence[start]):
+        start -= 1
+    while stop + 1 < len(sentence) and _is_one_date(sentence[stop], sentence[stop + 1]):
+        stop += 1
+    return " ".join(word.raw for word in sentence[start : stop + 1])
+
+
+def _is_one_date(last: Word, word: Word) -> bool:
+    return last.unit in _DATES and word.unit in _DATES and word.before <= {","}
+
+
 def _kind(number: Word, other: Word) -> Kind:
     if number.text == other.text:
         return "unit" if number.unit != other.unit else "number"
@@ -454,14 +499,17 @@ def _names(sentence: Sequence[Word]) -> Iterator[slice]:
         yield slice(start, len(sentence))
 
 
+OTHER_PART = 3
+"""The step to a word behind a comma or an "and"."""
+
+
 def _distances(sentence: Sequence[Word], at: int) -> dict[str, int]:
     """How far each word that is no number stands from the one at `at`. Another part of the sentence is farther away; a
     date has one place."""
     places = [0]
     for last, word in pairwise(sentence):
-        is_one_date = last.unit in _DATES and word.unit in _DATES and word.before <= {","}
-        is_other_part = not PARTS.isdisjoint(word.before)
-        places.append(places[-1] + (0 if is_one_date else 3 if is_other_part else 1))
+        step = 1 if PARTS.isdisjoint(word.before) else OTHER_PART
+        places.append(places[-1] + (0 if _is_one_date(last, word) else step))
     found: dict[str, int] = {}
     for here, word in enumerate(sentence):
         if here != at and word.kind != "number":
@@ -571,9 +619,10 @@ class Finding:
 def findings(claims: Sequence[str], markdown: str, title: str) -> list[Finding]:
     """What the first MOST_CHARS of a page show of each claim."""
     passages = chunk(markdown[:MOST_CHARS], _PASSAGE_TOKENS)
+    documents = tokens_of_each(" ".join((*passage.section_path, passage.text)) for passage in passages)
     found: list[Finding] = []
     for claim in claims:
-        scores = score_passages(query_terms(claim), passages)
+        scores = bm25(query_terms(claim), documents)
         best = sorted(range(len(passages)), key=lambda place: -scores[place])[:_MOST_PASSAGES]
         headings = [" > ".join(passages[place].section_path) for place in best]
         found.append(finding(claim, Quotable.of("\n\n".join(passages[at].text for at in best), title, *headings)))

@@ -36,13 +36,14 @@ from websearch_gateway.evidence.citations import (
     without_trackers,
 )
 from websearch_gateway.evidence.embedders.local import encode
-from websearch_gateway.evidence.facts import Quotable
 from websearch_gateway.evidence.passages import near_duplicates, score_passages
+from websearch_gateway.evidence.quotes import Quotable, findings
 from websearch_gateway.evidence.ranking import Document
 from websearch_gateway.models import Passage, Span
 from websearch_gateway.pages.formats.plain import csv_table, json_text
 
 QUESTION = "How tall is the tower?"
+CLAIM = "Anna Berg did not open the tower of 330 metres on 3 May 1962, 5 June 1984 or 1999."
 
 
 def _counting(size: int) -> str:
@@ -152,7 +153,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "citation.snippets": lambda text: snippets(text, [(at, at + 4) for at in range(0, len(text), len(text) // 4 + 1)]),
     "citation.strip_markers": lambda text: strip_markers(text, []),
     "citation.from_utf16": from_utf16,
-    "citation.Quotable": Quotable.of,
+    "quotes.Quotable": Quotable.of,
+    "quotes.findings": lambda text: findings([CLAIM], text, "The tower"),
     "safety.strip_invisible_characters": strip_invisible_characters,
     "safety.suspicious": suspicious,
     "safety.reads_like_orders": reads_like_orders,
