@@ -88,7 +88,7 @@ async def test_the_tool_copies_for_whoever_is_at_this_machine(launch, environmen
         result = await client.call_tool("cache_migrate", {"target": target})
         refused = await client.call_tool("cache_migrate", {"target": f"postgresql://u:{PASSWORD}@127.0.0.1:1/x"})
     assert not result.is_error
-    assert result.structured_content["copied"] == 3
+    assert result.structured_content["copied"] == 4, "the three, and when this caller last called"
     assert refused.is_error
     assert refused.structured_content["error"]["code"] == "PROVIDER"
     assert PASSWORD not in json.dumps(refused.structured_content) + log.read_text()
