@@ -34,6 +34,10 @@ SCRIPTS = {
     ),
     "delimiters": ('<span class="math inline">\\(E=mc^2\\)</span>', "E=mc^2"),
     "a picture of a service": ('<img src="https://latex.codecogs.com/svg.image?E=mc%5E2" alt="E=mc^2">', "E=mc^2"),
+    "a picture of MediaWiki": (
+        '<img class="mwe-math-fallback-image-inline" alt="{\\displaystyle E=mc^{2}}">',
+        "E=mc^{2}",
+    ),
     "a picture without words": ('<img src="https://latex.codecogs.com/svg.image?E=mc%5E2">', "E=mc^2"),
 }
 

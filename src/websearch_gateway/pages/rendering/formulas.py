@@ -161,11 +161,16 @@ def _is_display(formula: Any) -> bool:
 _DISPLAYSTYLE = re.compile(r"\{\\(?:displaystyle|textstyle) ?(.*)\}", re.DOTALL)
 
 
+def _without_style(tex: str) -> str:
+    """LaTeX on one line, without the style that MediaWiki puts around it."""
+    tex = " ".join(tex.split())
+    inner = _DISPLAYSTYLE.fullmatch(tex)
+    return inner[1].strip() if inner else tex
+
+
 def latex(formula: Any) -> str:
     """The LaTeX of a `<math>` element: its author's if that says what is shown, else as the MathML has it."""
-    stated = " ".join(formula.get("alttext", "").split())
-    if inner := _DISPLAYSTYLE.fullmatch(stated):  # of MediaWiki
-        stated = inner[1].strip()
+    stated = _without_style(formula.get("alttext", ""))
     shown = "".join(formula.itertext())
     is_confirmed = _says_no_more(stated, shown) if shown.strip() else _may_be_unseen(stated)
     if stated and is_confirmed:
@@ -190,7 +195,7 @@ def _tex_of_picture(picture: Any) -> str:
         except ValueError:
             return ""
         instead = re.sub(r"^(?:(?:tex|tx|chl|math|latex|eq)=)?(?:\\(?:inline|small|large|dpi\{\d+\}) ?)*", "", query)
-    instead = instead.strip("$ ")
+    instead = _without_style(instead.strip("$"))
     return instead if _LOOKS_LIKE_TEX.search(instead) and _may_be_unseen(instead) else ""
 
 
