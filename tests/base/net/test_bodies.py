@@ -199,3 +199,29 @@ def test_every_codec_of_the_list_exists() -> None:
 @given(st.binary(max_size=200), st.text(max_size=60))
 def test_any_body_under_any_header_becomes_text(body: bytes, content_type: str) -> None:
     assert isinstance(decode(body, charset_of(body, content_type)), str)
+
+
+@pytest.mark.parametrize(
+    ("language", "codec", "text"),
+    [
+        ("ru", "cp1251", "Комитет реки собрался"),
+        ("pl", "cp1250", "Zażółć gęślą jaźń"),
+        ("ja", "cp932", "川の委員会は火曜日に"),
+        ("zh-TW", "big5", "河流委員會星期二"),
+        ("zh-CN", "gb18030", "河流委员会星期二"),
+        ("el", "cp1253", "Η επιτροπή του ποταμού"),
+        ("de", "cp1252", "Größe – „Maß“"),
+    ],
+)
+def test_a_page_that_declares_nothing_is_read_as_in_a_browser_of_its_language(
+    language: str, codec: str, text: str
+) -> None:
+    body = f'<!DOCTYPE html><html lang="{language}"><p>{text}</p>'.encode(codec)
+    assert text in decode(body, charset_of(body, "text/html"))
+
+
+def test_a_header_that_says_utf_8_yields_to_the_page_if_it_is_wrong() -> None:
+    page = '<meta charset="gbk"><p>河流委员会星期二</p>'
+    assert charset_of(page.encode("gbk"), "text/html; charset=utf-8") == "gb18030"
+    assert charset_of(page.encode(), "text/html; charset=utf-8") == "utf-8"
+    assert charset_of("<p>Größe".encode("cp1252"), "text/html; charset=utf-8") == "utf-8"

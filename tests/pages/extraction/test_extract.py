@@ -57,6 +57,7 @@ def test_trafilatura_is_asked_if_the_filter_is_unsure_and_about_every_article() 
     assert asks(PARAGRAPHS, 0.8)
     assert not asks(PARAGRAPHS, 1.0)
     assert asks(ARTICLE + PARAGRAPHS, 1.0)
+    assert asks(ARTICLE + PARAGRAPHS.replace("p>", "div>"), 1.0)  # it may have kept teasers alone
 
 
 @pytest.mark.parametrize(("likely", "prose", "expected"), [(0.7, 4, True), (0.9, 4, False), (0.9, 9, True)])
@@ -70,13 +71,13 @@ def test_the_surer_the_filter_is_the_more_prose_a_page_has_on_which_trafilatura_
     "markup",
     [
         PARAGRAPHS.replace("p>", "div>"),
-        PARAGRAPHS + "<div></div>" * SECOND_OPINION_BLOCKS,
-        "<div>" * SECOND_OPINION_DEPTH + PARAGRAPHS,
+        ARTICLE + PARAGRAPHS + "<div></div>" * SECOND_OPINION_BLOCKS,
+        ARTICLE + "<div>" * SECOND_OPINION_DEPTH + PARAGRAPHS,
     ],
     ids=["no prose", "large", "deep"],
 )
 def test_trafilatura_is_not_asked_about_a_page_that_is_not_prose_or_takes_it_long(markup: str) -> None:
-    assert not asks(ARTICLE + markup, 0.8)
+    assert not asks(markup, 0.8)
 
 
 def test_trafilatura_is_not_asked_about_documentation() -> None:

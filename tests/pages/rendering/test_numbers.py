@@ -29,6 +29,10 @@ CASES = {
     "an index of a letter": ("x<sub>n</sub> ends", "x_n ends"),
     "an index and a power": ("x<sub>1</sub><sup>2</sup> ends", "x₁^2 ends"),
     "raised by its style": ("10<span style='vertical-align: super'>5</span> boats", "10^5 boats"),
+    "raised by a style sheet": (
+        "<style>.up{vertical-align:super}</style>10<span class=up>5</span> boats",
+        "10^5 boats",
+    ),
     "a reading": ("<ruby>港<rt>みなと</rt></ruby>は", "港(みなと)は"),
     "a reading with brackets": ("<ruby>港<rp>(</rp><rt>みなと</rt><rp>)</rp></ruby>は", "港(みなと)は"),
     "a quotation": ("He said <q>cast <q>off</q></q>.", "He said “cast ‘off’”."),

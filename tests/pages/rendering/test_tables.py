@@ -52,6 +52,12 @@ CASES = {
         "</div></div></div>",
         ["Pier | Boats", "North | 9"],
     ),
+    "a style sheet": (
+        "<style>.t{display:table}.r{ display: table-row }\n.c{display:table-cell}</style><div class=t><div class=r>"
+        "<span class=c>North</span><span class='c x'>9 boats</span></div><div class=r><span class=c>South</span>"
+        "<span class=c>7 boats</span></div></div>",
+        ["North | 9 boats", "South | 7 boats"],
+    ),
     "CSS": (
         "<div style='display:table'><div style='display:table-row'><span style='display:table-cell'>North</span>"
         "<span style='display:table-cell'>9 boats</span></div><div style='display:table-row'>"

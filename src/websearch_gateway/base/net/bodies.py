@@ -180,24 +180,63 @@ _HEADER = re.compile(r"charset\s*=\s*[\"']?([\w:.-]{1,40})", re.IGNORECASE)
 _META = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.IGNORECASE)
 
 
+_LANGUAGE = re.compile(rb"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-zA-Z]{2,3})(-[a-zA-Z]{2,4})?", re.IGNORECASE)
+_OF_LANGUAGE = {
+    **dict.fromkeys(("ru", "uk", "bg", "be", "mk", "sr", "kk", "mn"), "cp1251"),
+    **dict.fromkeys(("pl", "cs", "sk", "hu", "sl", "hr", "ro"), "cp1250"),
+    "ja": "cp932",
+    "ko": "cp949",
+    "th": "cp874",
+    "el": "cp1253",
+    "tr": "cp1254",
+    "he": "cp1255",
+    "ar": "cp1256",
+    "fa": "cp1256",
+    "vi": "cp1258",
+    "lt": "cp1257",
+    "lv": "cp1257",
+    "et": "cp1257",
+    "zh": "gb18030",
+}
+"""What browsers of a language fall back to (https://html.spec.whatwg.org/#determining-the-character-encoding)."""
+
+
 def charset_of(body: bytes, content_type: str) -> str:
     """The Python codec for `body`: by its byte order mark, the Content-Type header, then its `<meta>`.
 
-    Unknown labels are ignored. Without a label it is UTF-8 if the body is valid UTF-8, else windows-1252.
+    Unknown labels are ignored, and a header that says UTF-8 if the body is none and its `<meta>` knows better. Without
+    a label it is UTF-8 if the body is valid UTF-8, else what browsers take for the page's language: windows-1252 for
+    most.
     """
     for bom, codec in _BOMS:
         if body.startswith(bom):
             return codec
-    if (header := _HEADER.search(content_type)) and (codec := _codec(header[1])):
-        return codec
-    if (meta := _META.search(body[:_META_BYTES])) and (codec := _codec(meta[1].decode("ascii"))):
-        # A page whose tag is readable as ASCII bytes is not in UTF-16, even if the tag says so.
-        return "utf-8" if codec.startswith("utf-16") else codec
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(body[:_UTF8_BYTES], final=len(body) <= _UTF8_BYTES)
-    except UnicodeDecodeError:
+    header, meta = _HEADER.search(content_type), _META.search(body[:_META_BYTES])
+    declared = _codec(header[1]) if header else ""
+    written = _codec(meta[1].decode("ascii")) if meta else ""
+    if written.startswith("utf-16"):  # a page whose tag is readable as ASCII bytes is not in UTF-16
+        written = "utf-8"
+    if declared and not (declared == "utf-8" and written not in ("", "utf-8") and not _is_in(body, "utf-8")):
+        return declared
+    if written:
+        return written
+    if _is_in(body, "utf-8"):
+        return "utf-8"
+    language = _LANGUAGE.search(body[:_META_BYTES])
+    if language is None:
         return "cp1252"
-    return "utf-8"
+    name = language[1].decode("ascii").lower()
+    likely = "big5" if name == "zh" and language[2] in (b"-TW", b"-HK") else _OF_LANGUAGE.get(name, "cp1252")
+    return likely if _is_in(body, likely) else "cp1252"
+
+
+def _is_in(body: bytes, codec: str) -> bool:
+    """Whether the beginning of a body is valid in an encoding."""
+    try:
+        codecs.getincrementaldecoder(codec)().decode(body[:_UTF8_BYTES], final=len(body) <= _UTF8_BYTES)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def decode(body: bytes, charset: str) -> str:

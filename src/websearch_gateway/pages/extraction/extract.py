@@ -162,8 +162,10 @@ def is_doubtful(measures: Measures, alone: Floats, cleaned: Clean) -> bool:
     depth = measures.depth.max()
     if cleaned.is_documentation or depth > SECOND_OPINION_DEPTH or len(measures.depth) > SECOND_OPINION_BLOCKS:
         return False
+    if cleaned.kind == "article":  # even if the filter keeps no prose: then it may have kept teasers alone
+        return True
     words = measures.words
-    expected = 0.0 if cleaned.kind == "article" else float(_expected_f1(words, alone)[1].max())
+    expected = float(_expected_f1(words, alone)[1].max())
     kept = words * (alone >= threshold(words, alone))
     prose = kept[(measures.tags == blocks.TAG_NUMBER["p"]) & (measures.link_share < _MOST)].sum()
     return expected < SURE and bool(prose >= (PROSE if expected < UNSURE else _MOST) * kept.sum())

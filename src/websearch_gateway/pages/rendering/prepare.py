@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from websearch_gateway.pages.rendering.formulas import write_formulas
 from websearch_gateway.pages.rendering.listings import unfold_listings
 from websearch_gateway.pages.rendering.notes import mark_notes
-from websearch_gateway.pages.rendering.vocabulary import INLINE, TICK
+from websearch_gateway.pages.rendering.vocabulary import INLINE, TICK, with_class
 
 _ROLES = {
     "table": "table",
@@ -30,7 +31,7 @@ _DISPLAYS = {
     "table-cell": "td",
     "table-caption": "caption",
 }
-_DISPLAY = re.compile(r"(?:^|[;\s])display:\s*([a-z-]+)")
+_DISPLAY = re.compile(r"(?:^|[;\s])display\s*:\s*([a-z-]+)")
 _BLOCK_DISPLAYS = frozenset(("block", "flex", "grid", "list-item", "flow-root"))
 _VERTICAL = re.compile(r"vertical-align:\s*(?:(super)|sub)\b")
 _STYLED = "descendant-or-self::*[contains(@style, 'display') or contains(@style, 'vertical-align')]"
@@ -51,6 +52,10 @@ def prepared(root: Any) -> Any:
             "tfoot",
         ):
             element.tag = tag
+    rules = _rules(root)
+    for element in with_class(root, _any_of(rules)) if rules else ():
+        for name in element.get("class").split():
+            _by_style(element, rules.get(name, ""))
     for element in root.xpath(_STYLED):
         _by_style(element, element.get("style").lower())
     for element in root.xpath(_CODE_AROUND_BLOCKS):
@@ -65,6 +70,26 @@ def prepared(root: Any) -> Any:
     mark_notes(root)
     write_formulas(root)
     return root
+
+
+_RULE = re.compile(r"(?:\A|(?<=[{}]))\s*+\.([\w-]{1,60})\s*+\{([^{}]{1,1000})(?=\})")
+_MOST_STYLES = 200_000
+_MOST_RULES = 200
+
+
+def _rules(root: Any) -> dict[str, str]:
+    """What the page's own style sheets say of a class alone that matters here, by the class."""
+    rules: dict[str, str] = {}
+    for sheet in root.iter("style"):
+        for rule in _RULE.finditer((sheet.text or "")[:_MOST_STYLES]):
+            body = rule[2].lower()
+            if len(rules) < _MOST_RULES and (_DISPLAY.search(body) or _VERTICAL.search(body)):
+                rules[rule[1]] = body
+    return rules
+
+
+def _any_of(names: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?:^|\s)(?:{'|'.join(map(re.escape, names))})(?:\s|$)")
 
 
 def _by_style(element: Any, style: str) -> None:
