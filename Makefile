@@ -12,7 +12,7 @@ TOGETHER := $(MAKE) --no-print-directory --jobs
 # Without compiled modules each process that the tests start takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test prepared check lint types layers unit coverage conformance docs bundle picture bench bench-answers bench-docs bench-extract bench-fidelity bench-languages bench-questions bench-replay bench-semantic clean
+.PHONY: demo test fuzz prepared check lint types layers unit coverage conformance docs bundle picture bench bench-answers bench-docs bench-extract bench-fidelity bench-languages bench-questions bench-replay bench-semantic clean
 
 # With uv, which is faster, or with pip where uv cannot be installed or knows no registry.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -45,6 +45,10 @@ $(VENV)/.conformance: tests/conformance/package.json | $(VENV)/.installed
 
 demo: $(VENV)/.installed
 	$(BIN)/websearch-gateway demo
+
+# The long form of a test of `make test`: strange replies of every upstream.
+fuzz: $(VENV)/.installed
+	FUZZ_EXAMPLES=3000 $(BIN)/pytest -q $(PARALLEL) tests/test_strange_replies.py
 
 # The packages of the tests are installed while the types are checked.
 test: $(VENV)/.installed
