@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from io import BytesIO
+from types import MappingProxyType
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -117,21 +119,31 @@ def book(chapters: list[str], facts: str = "", parts: dict[str, str | bytes] | N
     )
 
 
-def drawn(*pages: str, outline: list[tuple[str, int]] = [], title: str = "", unicode: str = "") -> bytes:  # noqa: B006
+def drawn(
+    *pages: str,
+    outline: Sequence[tuple[str, int]] = (),
+    title: str = "",
+    unicode: str = "",
+    more: Mapping[int, str] = MappingProxyType({}),
+    catalog: str = "",
+    on_page: str = "",
+) -> bytes:
     """A PDF of pages of 300 by 300 points. `outline` has titles and page indexes, the second below the first.
+    `more` are further objects, 7 and 8; `catalog` and `on_page` are further entries of the catalog and of each page.
 
     With `unicode` (hexadecimal UTF-16) the letter A stands for these characters.
     """
-    objects = {1: "<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R>>", 3: f"<</Title({title})>>"}
+    objects = {1: f"<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R{catalog}>>", 3: f"<</Title({title})>>"}
     objects[4] = f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica{'/ToUnicode 9 0 R' if unicode else ''}>>"
     if unicode:
         codes = f"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <{unicode}> endbfchar"
         objects[9] = f"<</Length {len(codes)}>>stream\n{codes}\nendstream"
+    objects |= more
     kids = []
     for number, text in enumerate(pages):
         page, content = 20 + 2 * number, 21 + 2 * number
         resources = "/Resources<</Font<</F 4 0 R>>>>/MediaBox[0 0 300 300]"
-        objects[page] = f"<</Type/Page/Parent 2 0 R{resources}/Contents {content} 0 R>>"
+        objects[page] = f"<</Type/Page/Parent 2 0 R{resources}{on_page}/Contents {content} 0 R>>"
         objects[content] = f"<</Length {len(text)}>>stream\n{text}\nendstream"
         kids.append(f"{page} 0 R")
     objects[2] = f"<</Type/Pages/Kids[{' '.join(kids)}]/Count {len(kids)}>>"

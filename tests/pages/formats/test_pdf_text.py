@@ -171,16 +171,33 @@ def test_a_hyphen_at_the_end_of_a_line_stays_if_it_belongs_to_the_word(broken: s
     assert page(words)[0].text == f"{' '.join(PROSE)} {whole} ends here."
 
 
+def linking(address: str, place: str, text: str) -> str:
+    """The Markdown of a page that leads to an address."""
+    link = f"<</Type/Annot/Subtype/Link/Rect[{place}]/A<</S/URI/URI({address})>>>>"
+    return pdf(drawn(at(20, 250, text), on_page=f"/Annots[{link}]"), URL, "").markdown
+
+
 def test_a_link_of_a_page_is_a_link_of_its_words() -> None:
-    link = "<</Type/Annot/Subtype/Link/Rect[60 245 120 262]/Border[0 0 0]/A<</S/URI/URI(https://gull.example/plan)>>>>"
-    body = drawn(at(20, 250, "See the long plan of gulls.")).replace(
-        b"/Contents", f"/Annots[{link}]/Contents".encode(), 1
-    )
-    assert "](https://gull.example/plan)" in pdf(body, URL, "").markdown
+    text = linking("https://gull.example/plan", "38 245 90 262", "See the long plan of gulls.")
+    assert "See [the long plan](https://gull.example/plan) of gulls." in text
+
+
+def test_the_values_of_a_form_are_text() -> None:
+    value = "/Tx BMC BT /F 10 Tf 2 5 Td (Jo Reef) Tj ET EMC"
+    look = "/Type/XObject/Subtype/Form/BBox[0 0 100 17]/Resources<</Font<</F 4 0 R>>>>"
+    widget = "<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/V(Jo Reef)/F 4/Rect[60 245 160 262]/AP<</N 8 0 R>>>>"
+    field = {7: widget, 8: f"<<{look}/Length {len(value)}>>stream\n{value}\nendstream"}
+    form = "/AcroForm<</Fields[7 0 R]>>"
+    body = drawn(at(20, 250, "Name:"), more=field, catalog=form, on_page="/Annots[7 0 R]")
+    assert pdf(body, URL, "").markdown == "*Page 1*\n\nName: Jo Reef"
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "file:///etc/passwd", ""])
 def test_an_address_that_is_not_of_the_web_is_no_link(address: str) -> None:
-    link = f"<</Type/Annot/Subtype/Link/Rect[0 0 300 300]/A<</S/URI/URI({address})>>>>"
-    body = drawn(at(20, 250, "See the plan.")).replace(b"/Contents", f"/Annots[{link}]/Contents".encode(), 1)
-    assert pdf(body, URL, "").markdown == "*Page 1*\n\nSee the plan."
+    assert linking(address, "0 0 300 300", "See the plan.") == "*Page 1*\n\nSee the plan."
+
+
+def test_a_stated_title_that_is_the_name_of_a_file_yields_to_the_heading() -> None:
+    page = at(20, 250, "Of gulls", 20) + at(20, 200, "They eat fish all day.")
+    for stated, title in (("gulls2", "Of gulls"), ("gulls", "gulls"), ("A long tale", "A long tale"), ("", "Of gulls")):
+        assert pdf(drawn(page, title=stated), URL, "").title == title

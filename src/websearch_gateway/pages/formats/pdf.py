@@ -15,7 +15,17 @@ from urllib.parse import unquote, urlsplit
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Extracted
-from websearch_gateway.pages.formats.pdf_tables import BROKEN, Segment, Sheet, Word, aligned, ruled, sheet
+from websearch_gateway.pages.formats.pdf_tables import (
+    BROKEN,
+    Segment,
+    Sheet,
+    Word,
+    aligned,
+    links,
+    ruled,
+    sheet,
+    with_form_values,
+)
 from websearch_gateway.pages.formats.pdf_text import (
     between,
     has_right_to_left,
@@ -87,19 +97,32 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
         texts.append(text)
         at += len(text) + 2
     last = int(anchors[-1][1].removeprefix("page=")) if anchors else 0
-    name = _line(title) if _line(title).casefold() not in _NO_TITLES else ""
     largest = (_line(one.text) for one in shown[0] if levels.get(_size(one)) == 1 and _may_be_heading(one))
-    name = name or next(largest, "") or unquote(urlsplit(url).path.rpartition("/")[2])
+    heading = next(largest, "")
+    stated = _line(title) if _line(title).casefold() not in _NO_TITLES else ""
+    name = stated if not heading or _is_title(stated, shown[0]) else heading
+    name = name or unquote(urlsplit(url).path.rpartition("/")[2])
     is_cut = len(shown) < count or any(shown[last:])
     warnings = (ONLY_FIRST.format(count, last if any(shown[last:]) else len(shown)),) if is_cut else ()
     return Extracted(name, "\n\n".join(texts), None, warnings, tuple(anchors))
 
 
+def _is_title(title: str, page: Sequence[Block]) -> bool:
+    """Whether a stated title is one: a single word that the first page does not have is the name of a file."""
+    return " " in title or any(title and title.casefold() in block.text.casefold() for block in page)
+
+
 def _read(document: Any) -> Iterator[Sheet]:
     """The pages, until there is enough text."""
+    has_form = bool(document.get_formtype())
     length = 0
-    for page in islice(document, MOST_PAGES):
-        read = sheet(page)
+    for number in range(min(len(document), MOST_PAGES)):
+        page = document[number]
+        linked = links(page)
+        if has_form and with_form_values(page):
+            page.close()
+            page = document[number]
+        read = sheet(page, linked)
         page.close()
         yield read
         length += sum(len(word.text) + 1 for word in read.words)

@@ -75,8 +75,8 @@ _ASKEW = 0.15
 """Text that leans more than this from an axis (in right angles) is turned, such as DRAFT across a page."""
 
 
-def sheet(page: Any) -> Sheet:
-    """The words and lines of a pypdfium2 page, turned so that most of its text is upright."""
+def sheet(page: Any, linked: Sequence[Link] = ()) -> Sheet:
+    """The words and lines of a pypdfium2 page, turned so that most of its text is upright. `linked` are its links."""
     import pypdfium2.raw as pdfium
 
     textpage = page.get_textpage()
@@ -107,7 +107,7 @@ def sheet(page: Any) -> Sheet:
         if direction == upright:
             is_typed = bool(matches) and _is_typed(raw, matches[0].start())
             words += (_word(raw, match, scale, turn, is_typed=is_typed) for match in matches)
-    words = _linked(words, page, turn)
+    words = _linked(words, [link.turned(turn) for link in linked])
     turned = " ".join(_whole(match[0]) for direction, _, matches in runs if direction != upright for match in matches)
     textpage.close()
     lines, dots = _shapes(page, turn) if words else ({}, [])
@@ -178,23 +178,18 @@ MOST_LINKS = 500
 _LONGEST_ADDRESS = 2_000
 
 
-def _linked(words: list[Word], page: Any, turn: Turn) -> list[Word]:
+def _linked(words: list[Word], places: Sequence[Link]) -> list[Word]:
     """The words with the addresses to which the page links them."""
-    places = list(_links(page, turn))
-    return (
-        [
-            word
-            if (address := next((place.address for place in places if place.holds(word)), "")) == ""
-            else word._replace(link=address)
-            for word in words
-        ]
-        if places
-        else words
-    )
+    found = list(words)
+    for place in places:
+        for at, word in enumerate(found):
+            if not word.link and place.holds(word):
+                found[at] = word._replace(link=place.address)
+    return found
 
 
-class _Link(NamedTuple):
-    """A part of the page that leads to an address."""
+class Link(NamedTuple):
+    """A part of a page that leads to an address."""
 
     x0: float
     y0: float
@@ -207,21 +202,35 @@ class _Link(NamedTuple):
         middle = word.y + word.size / 3
         return self.x0 <= (word.x0 + word.x1) / 2 <= self.x1 and self.y0 <= middle <= self.y1
 
+    def turned(self, turn: Turn) -> Link:
+        """The same part of the page after a turn."""
+        (ax, ay), (bx, by) = turn(self.x0, self.y0), turn(self.x1, self.y1)
+        return Link(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by), self.address)
 
-def _links(page: Any, turn: Turn) -> Iterator[_Link]:
+
+def links(page: Any) -> list[Link]:
+    """The parts of a page that lead to addresses of the web, up to MOST_LINKS."""
     import pypdfium2.raw as pdfium
 
+    found = []
     place, link, box = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
     address = ctypes.create_string_buffer(_LONGEST_ADDRESS)
     for _ in range(MOST_LINKS):
         if not pdfium.FPDFLink_Enumerate(page.raw, place, link):
-            return
+            break
         action = pdfium.FPDFLink_GetAction(link)
         length = pdfium.FPDFAction_GetURIPath(page.pdf.raw, action, address, _LONGEST_ADDRESS) if action else 0
         url = address.value.decode("utf-8", "replace") if 0 < length <= _LONGEST_ADDRESS else ""
         if url.startswith(("http://", "https://", "mailto:")) and pdfium.FPDFLink_GetAnnotRect(link, box):
-            (ax, ay), (bx, by) = turn(box.left, box.bottom), turn(box.right, box.top)
-            yield _Link(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by), url)
+            found.append(Link(box.left, box.bottom, box.right, box.top, url))
+    return found
+
+
+def with_form_values(page: Any) -> bool:
+    """Make what is written into the form of a page a part of its text. Returns whether the page must be opened anew."""
+    import pypdfium2.raw as pdfium
+
+    return bool(pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS)
 
 
 def _whole(text: str) -> str:
