@@ -1,9 +1,8 @@
-"""The hard facts of a sentence: numbers, dates, units, versions, names and negations; and the quotes that a passage
-offers, its sentences and table rows, with the content words of each in order.
+"""The hard facts of a sentence, as words in order: numbers, dates, units, names, and what is denied.
 
-Numerals, units and dates have one spelling ("$5.8 million" and "5,800,000 dollars", "May 3" and "3rd of May"); a
-version stays as it is written, so 3.1 is not 3.10. Operators are the words that decide the meaning of the next word:
-denials, doubts, amounts. They are English; denials are known in the languages of `DENIES`.
+Numerals, units and dates have one spelling ("$5.8 million" and "5,800,000 dollars", "May 3" and "3rd of May"), a share
+is a percentage ("one in five" is 20%), and a version stays as it is written, so 3.1 is not 3.10. Denials are known in
+the languages of `DENIES`, words that may stand for one in English.
 """
 
 from __future__ import annotations
@@ -226,7 +225,6 @@ PARTS = word_set(", ; : ( ) | and or but while whereas")
 """Words and marks between the parts of a sentence."""
 _FUNCTION = STOP_WORDS | LINKS | _LIGHT | _DENIALS
 
-_WEEKDAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
 _DIRECTIONS = {
     form: point for point in ("north", "south", "east", "west") for form in (point, f"{point}ern", f"{point}wards")
 }
@@ -290,8 +288,6 @@ def _percentage(share: re.Match[str]) -> str:
 
 
 _LETTER = rf"[^\W\d_{UNSPACED}]"
-EDGES = frozenset(";,:|[].!?-\u2013\u2014")
-"""Marks between the parts of a sentence."""
 _TOKEN = re.compile(
     rf"""(?P<number>(?<![\w.])[-\u2212](?=\d) | [$€£¥₹%] | °\s?[cfCF]\b
             | v?\d+(?:[.,:]\d+)*(?:{_LETTER}{{1,4}}(?:[²³]|/[a-z]{{1,3}})?(?!\w)|['’]?s\b)?)

@@ -232,6 +232,12 @@ SWAPPED = 1.1
 """How much better the places of two numbers must fit if they are exchanged."""
 
 
+ANYWHERE = 0.4
+"""What a word that stands far from a number says of its place, as a share of what a word beside it does."""
+NEAR_IN_CLAIM, NEAR_ON_PAGE = 3, 2
+"""How far the word may stand that a number and its rival have in common (words)."""
+
+
 def differences(claim: str, near: Sequence[Quote], passage: Quotable) -> list[Difference]:
     """The hard facts in which a claim differs from the nearest sentences of a passage. See `Difference`."""
     comparison = _Comparison.of(claim, near, passage)
@@ -283,7 +289,7 @@ class _Comparison:
     def fit(self, place: int, sentence: Sequence[Word], at: int) -> float:
         """How well `sentence[at]` stands in the place of `said[place]`: among the same words, as near to them."""
         return sum(
-            self.passage.weight(text) * (0.4 + 0.6 / max(ours, theirs))
+            self.passage.weight(text) * (ANYWHERE + (1 - ANYWHERE) / max(ours, theirs))
             for text, ours, theirs in self.distances(place, sentence, at)
         )
 
@@ -337,7 +343,11 @@ class _Comparison:
             return False
         if number.unit in ("", "nth"):  # it must count the same
             return bool(_beside(self.said, place) & _beside(sentence, at))
-        near = {text for text, ours, theirs in self.distances(place, sentence, at) if ours <= 3 and theirs <= 2}
+        near = {
+            text
+            for text, ours, theirs in self.distances(place, sentence, at)
+            if ours <= NEAR_IN_CLAIM and theirs <= NEAR_ON_PAGE
+        }
         # A date beside the name of the page's subject may be that of anything.
         return bool(near - self.passage.context if number.unit in _DATES else near)
 
@@ -360,29 +370,33 @@ class _Comparison:
     def names(self) -> Iterator[Difference]:
         """The names in whose place the sentence about the same has another one, and two that are exchanged."""
         sentence = max(self.sentences, key=self.coverage, default=())
-        coverage, theirs = self.coverage(sentence), list(_names(sentence))
-        ours = list(_names(self.said))
+        ours, theirs = list(_names(self.said)), list(_names(sentence))
         for name in ours:
-            if any(is_same_name(word, other) for word in self.said[name] for other in sentence):
-                continue
-            elsewhere = self.passage.names | self.passage.context
-            is_on_page = any(word.text in elsewhere for word in self.said[name])
-            if coverage < (NEARLY if is_on_page else COVERED):
-                continue
-            for other in theirs:
-                is_claimed = any(is_same_name(word, one) for word in sentence[other] for one in self.said)
-                sides = self.sides(name, sentence, other)
-                if not is_claimed and (all(sides) if is_on_page else any(sides)):
-                    yield _renamed(self.said[name], sentence[other])
-                    break
+            if not any(is_same_name(word, other) for word in self.said[name] for other in sentence):
+                yield from self.renamed(name, sentence, theirs)
         for one, two in combinations(ours, 2):
-            places = [
-                [other for other in theirs if _share_word(self.said[name], sentence[other])] for name in (one, two)
-            ]
-            if [len(some) for some in places] == [1, 1] and self.is_exchanged(
-                one, two, sentence, *places[0], *places[1]
-            ):
-                yield _renamed(self.said[one], sentence[places[1][0]])
+            first = [other for other in theirs if _share_word(self.said[one], sentence[other])]
+            second = [other for other in theirs if _share_word(self.said[two], sentence[other])]
+            is_pair = len(first) == len(second) == 1
+            if is_pair and self.is_exchanged(one, two, sentence, first[0], second[0]):
+                yield _renamed(self.said[one], sentence[second[0]])
+                return
+
+    def renamed(self, name: slice, sentence: Sequence[Word], others: Sequence[slice]) -> Iterator[Difference]:
+        """The name that a sentence has in the place of one that it lacks.
+
+        A name that stands elsewhere on the page is often only left out, as behind "She": its place must fit on both
+        sides, and the sentence must be about nearly the same.
+        """
+        elsewhere = self.passage.names | self.passage.context
+        is_on_page = any(word.text in elsewhere for word in self.said[name])
+        if self.coverage(sentence) < (NEARLY if is_on_page else COVERED):
+            return
+        for other in others:
+            is_claimed = any(is_same_name(word, one) for word in sentence[other] for one in self.said)
+            sides = self.sides(name, sentence, other)
+            if not is_claimed and (all(sides) if is_on_page else any(sides)):
+                yield _renamed(self.said[name], sentence[other])
                 return
 
     def is_exchanged(self, one: slice, two: slice, sentence: Sequence[Word], first: slice, second: slice) -> bool:
