@@ -38,7 +38,7 @@ async def test_use_savings_and_size_are_told(connect: Connect) -> None:
     assert stats["bytes"] == sum(stats["bytesByKind"].values()) > 0
     assert stats["inMemory"] == {"answers": 1, "questions": 2, "web": 1, "raw": 0, "pages": 0}
     assert 0 <= stats["newestSeconds"] <= stats["oldestSeconds"] < 60
-    assert stats["warnings"] == []
+    assert "warnings" not in stats
     assert price > 0
     assert stats["savedTodayUsd"] == today["savedUsd"] == pytest.approx(2 * price + found["costUsd"], abs=1e-5)
 
@@ -50,7 +50,7 @@ async def test_what_one_process_clears_another_asks_anew(connect: Connect, launc
         assert structured(await other.call_tool("search_web", ASKED))["cache"] == "exact"
         cleared = structured(await one.call_tool("cache_clear", {"query": "How TALL is the Eiffel Tower"}))
         refused = await one.call_tool("cache_clear", {"olderThanHours": 0})
-        wrong = await one.call_tool("cache_clear", {"olderThanHours": "1"})
+        wrong = await one.call_tool("cache_clear", {"olderThanHours": "soon"})
         assert structured(await one.call_tool("search_web", AGAIN))["cache"] == "miss"
         empty = structured(await one.call_tool("cache_clear", {}))
         again = structured(await one.call_tool("cache_clear", {}))
@@ -58,7 +58,7 @@ async def test_what_one_process_clears_another_asks_anew(connect: Connect, launc
     assert annotations["cache_clear"].destructive_hint
     assert cleared["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0}
     assert {structured(result)["error"]["code"] for result in (refused, wrong)} == {"VALIDATION"}
-    assert empty["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0, "pages": 0}
+    assert empty["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0, "pages": 0, "judgements": 0}
     assert again["removed"] == 0
     assert sandbox.calls("openai") == 2
 

@@ -35,6 +35,7 @@ from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import Caller
 from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings.groups import APART, TOOLSETS
 from websearch_gateway.settings.loading import Settings
 
 AUTH = {"auth_mode": "secret", "auth_secret": SECRET}
@@ -230,7 +231,7 @@ async def test_without_authentication_there_is_no_metadata(door: Door) -> None:
 
 
 async def test_only_the_tools_of_ones_scopes_are_listed(door: Door) -> None:
-    async with door(**AUTH, toolsets="all") as http:
+    async with door(**AUTH, toolsets=(*TOOLSETS, *APART)) as http:
         for version, scope in itertools.product(VERSIONS, ("search", "read", "search read ops", "admin", "")):
             listing = (await post(http, call("tools/list", version=version), **bearer(scope=scope))).json()
             names = [tool["name"] for tool in listing["result"]["tools"]]

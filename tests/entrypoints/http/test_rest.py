@@ -17,6 +17,7 @@ from websearch_gateway.entrypoints.http.replies import STATUS
 from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.errors import ErrorCode
 from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings.groups import APART, TOOLSETS
 
 AS_JSON = {"Content-Type": "application/json"}
 
@@ -66,7 +67,7 @@ async def test_half_of_a_character_is_refused_wherever_it_stands(door: Door, hal
         '{"claims":[{"claim":"It is 330 m.","%s":1}]}',
         '{"%s":1}',
     )
-    async with door(toolsets=("all",)) as http:
+    async with door(toolsets=(*TOOLSETS, *APART)) as http:
         for tool, body in itertools.product(TOOLS, bodies):
             content = (body % half).encode()
             reply = await http.post(f"/v1/tools/{tool.name}", content=content, headers=AS_JSON)

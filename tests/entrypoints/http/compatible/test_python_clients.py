@@ -25,7 +25,7 @@ def test_tavily_python_searches_extracts_and_reads_errors(run_python: Run, page:
     assert seen["extract"]["failed_results"][0]["url"] == "http://127.0.0.1:1/gone"
     assert seen["extract_one"]["results"][0]["url"] == page
     assert seen["bad_query"][0] == "BadRequestError"
-    assert "3 to 400" in seen["bad_query"][1]
+    assert "2 to 400" in seen["bad_query"][1]
     assert seen["crawl"][0] == "BadRequestError"
     assert len(seen["keyless"]["results"]) == len(seen["async"]["results"]) == 1
 
@@ -33,7 +33,7 @@ def test_tavily_python_searches_extracts_and_reads_errors(run_python: Run, page:
 def test_langchain_searches_by_tavily_and_by_searxng_at_each_base(run_python: Run, page: str) -> None:
     seen = run_python("langchain_tools.py")
     assert seen["search"]["results"][0]["url"] == page
-    assert "3 to 400" in str(seen["bad_query"])
+    assert "2 to 400" in str(seen["bad_query"])
     assert "citric acid" in seen["extract"]["results"][0]["raw_content"]
     for base in ("prefix", "root", "search"):
         assert "soft water" in seen[f"{base}_run"]
