@@ -40,13 +40,12 @@ if TYPE_CHECKING:
         MAX_REPLY_BYTES,
         ReplyParser,
         adapter,
-        charset_of,
-        decode,
         give_way,
         in_cache_thread,
         in_own_thread,
         without_key,
     )
+    from websearch_gateway.base.net.charsets import charset_of, decode, decoded
     from websearch_gateway.base.net.client import HttpSearcher, Reply, billed, create_client, send
     from websearch_gateway.base.net.fetch import (
         ACCEPT_PAGE,

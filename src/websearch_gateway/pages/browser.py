@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urldefrag, urlsplit
 
-from websearch_gateway.base import Fetched, Fetching, decode
+from websearch_gateway.base import Fetched, Fetching, decode, in_own_thread
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.pages.formats.kinds import HTML_TYPES, MAX_PAGE_BYTES
@@ -89,6 +89,7 @@ class Browser:
             raise _without_browser(NO_CHROMIUM)
         try:
             async with asyncio.timeout(deadline.remaining()), self._slots, self._context(program) as context:
+                document = await in_own_thread(_as_text, document)
                 return await Rendering(self._fetcher, document, deadline).run(context)
         except TimeoutError:
             raise SearchTimeoutError("The scripts of the page did not finish in time.") from None
@@ -202,6 +203,11 @@ _SENT_HEADERS = re.compile(r"accept|accept-language|authorization|x-[\w-]{1,60}"
 _REPLY_HEADERS = re.compile(r"content-type|access-control-[\w-]+")
 
 
+def _as_text(document: Fetched) -> Fetched:
+    """The page in UTF-8. Takes a moment if its encoding must be found."""
+    return _as_html(document, document.final_url, decode(document.body, document.charset))
+
+
 class Rendering:
     """Renders one page, once.
 
@@ -212,7 +218,7 @@ class Rendering:
 
     def __init__(self, fetcher: Fetching, document: Fetched, deadline: Deadline) -> None:
         self._fetcher = fetcher
-        self._document = _as_html(document, document.final_url, decode(document.body, document.charset))
+        self._document = _as_text(document)
         self._deadline = deadline
         self._gate = asyncio.Semaphore(_AT_ONCE)
         self._answers: set[asyncio.Task[None]] = set()

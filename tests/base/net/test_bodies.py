@@ -16,11 +16,10 @@ from websearch_gateway.base.net.bodies import (
     BodyTooLarge,
     CodingError,
     Decoder,
-    charset_of,
-    decode,
     decoder_for,
     read_body,
 )
+from websearch_gateway.base.net.charsets import charset_of, decode
 
 ROOMY = 1_000_000
 
@@ -43,6 +42,11 @@ def test_encoded_data_is_decoded_for_any_size_of_pieces(coding: str, encode: obj
     decoder = decoder_for(coding)
     assert fed(decoder, encode(data), size) == data
     assert decoder.complete
+
+
+@pytest.mark.parametrize("coding", ["", "identity", "none", "utf-8", "UTF-8", "iso-8859-1", "utf-8, identity"])
+def test_a_charset_in_the_place_of_a_coding_is_none(coding: str) -> None:
+    assert decoder_for(coding).feed(b"text", 10) == b"text"
 
 
 def test_bytes_without_a_coding_are_unchanged() -> None:

@@ -1,9 +1,4 @@
-"""Reads bodies: decodes content codings within a size limit, detects the character encoding, and parses replies in
-threads or workers of their own.
-
-A label of an encoding goes through https://encoding.spec.whatwg.org/#names-and-labels (`webencodings`) and never to
-Python's codec registry. The registry also knows codecs that are not charsets (`rot13`, `zip`), that can hide text
-(`utf-7`) or that take quadratic time (`punycode`, `idna`).
+"""Reads bodies: decodes content codings within a size limit, and parses replies in threads or workers of their own.
 
 A slow parse in the default executor would delay name lookups and shutdown; in its own threads it delays only others of
 its kind. Workers parse replies of vendors that are longer than 64 kB: a shorter one takes under 5 ms, but a hostile
@@ -12,9 +7,7 @@ vendor could make a longer one expensive.
 
 from __future__ import annotations
 
-import codecs
 import functools
-import re
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -119,12 +112,17 @@ def decoder_for(content_encoding: str) -> Decoder:
     Raises:
         CodingError: the header names another coding, or more than one.
     """
-    codings = [name for part in content_encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    codings = [name for part in content_encoding.split(",") if not _is_no_coding(name := part.strip().lower())]
     if not codings:
         return Decoder()
     if len(codings) > 1 or codings[0] not in ("gzip", "x-gzip", "deflate"):
         raise CodingError("is in a content coding that was not requested")
     return Inflate()
+
+
+def _is_no_coding(name: str) -> bool:
+    """Whether a name in the header is none of a coding: some servers put the charset there."""
+    return name in ("", "identity", "none") or webencodings.lookup(name) is not None
 
 
 async def give_way(pieces: int) -> None:
@@ -167,88 +165,6 @@ async def decoded_body(
         yield decoded
     if not decoder.complete:
         raise BodyCutShort
-
-
-# Browsers decode more under these names than Python's codec of the same name does; these codecs decode all of it.
-_SUPERSETS = {"shift_jis": "cp932", "euc-kr": "cp949", "gbk": "gb18030", "big5": "big5hkscs"}
-_NOT_TEXT = {"x-user-defined", "replacement"}
-
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_META_BYTES = 4_096
-_UTF8_BYTES = 65_536
-_HEADER = re.compile(r"charset\s*=\s*[\"']?([\w:.-]{1,40})", re.IGNORECASE)
-_META = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.IGNORECASE)
-
-
-_LANGUAGE = re.compile(rb"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-zA-Z]{2,3})(-[a-zA-Z]{2,4})?", re.IGNORECASE)
-_OF_LANGUAGE = {
-    **dict.fromkeys(("ru", "uk", "bg", "be", "mk", "sr", "kk", "mn"), "cp1251"),
-    **dict.fromkeys(("pl", "cs", "sk", "hu", "sl", "hr", "ro"), "cp1250"),
-    "ja": "cp932",
-    "ko": "cp949",
-    "th": "cp874",
-    "el": "cp1253",
-    "tr": "cp1254",
-    "he": "cp1255",
-    "ar": "cp1256",
-    "fa": "cp1256",
-    "vi": "cp1258",
-    "lt": "cp1257",
-    "lv": "cp1257",
-    "et": "cp1257",
-    "zh": "gb18030",
-}
-"""What browsers of a language fall back to (https://html.spec.whatwg.org/#determining-the-character-encoding)."""
-
-
-def charset_of(body: bytes, content_type: str) -> str:
-    """The Python codec for `body`: by its byte order mark, the Content-Type header, then its `<meta>`.
-
-    Unknown labels are ignored, and a header that says UTF-8 if the body is none and its `<meta>` knows better. Without
-    a label it is UTF-8 if the body is valid UTF-8, else what browsers take for the page's language: windows-1252 for
-    most.
-    """
-    for bom, codec in _BOMS:
-        if body.startswith(bom):
-            return codec
-    header, meta = _HEADER.search(content_type), _META.search(body[:_META_BYTES])
-    declared = _codec(header[1]) if header else ""
-    written = _codec(meta[1].decode("ascii")) if meta else ""
-    if written.startswith("utf-16"):  # a page whose tag is readable as ASCII bytes is not in UTF-16
-        written = "utf-8"
-    if declared and not (declared == "utf-8" and written not in ("", "utf-8") and not _is_in(body, "utf-8")):
-        return declared
-    if written:
-        return written
-    if _is_in(body, "utf-8"):
-        return "utf-8"
-    language = _LANGUAGE.search(body[:_META_BYTES])
-    if language is None:
-        return "cp1252"
-    name = language[1].decode("ascii").lower()
-    likely = "big5" if name == "zh" and language[2] in (b"-TW", b"-HK") else _OF_LANGUAGE.get(name, "cp1252")
-    return likely if _is_in(body, likely) else "cp1252"
-
-
-def _is_in(body: bytes, codec: str) -> bool:
-    """Whether the beginning of a body is valid in an encoding."""
-    try:
-        codecs.getincrementaldecoder(codec)().decode(body[:_UTF8_BYTES], final=len(body) <= _UTF8_BYTES)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def decode(body: bytes, charset: str) -> str:
-    """The text of `body`, without a byte order mark. Bytes that the codec cannot decode become U+FFFD."""
-    return body.decode(charset, errors="replace").removeprefix("\ufeff")
-
-
-def _codec(label: str) -> str:
-    encoding = webencodings.lookup(label)
-    if encoding is None or encoding.name in _NOT_TEXT:
-        return ""
-    return _SUPERSETS.get(encoding.name) or encoding.codec_info.name
 
 
 SMALL_BYTES = 65_536

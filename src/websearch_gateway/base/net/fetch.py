@@ -40,9 +40,9 @@ from websearch_gateway.base.net.bodies import (
     BodyCutShort,
     BodyTooLarge,
     CodingError,
-    charset_of,
     decoded_body,
 )
+from websearch_gateway.base.net.charsets import charset_of
 from websearch_gateway.base.net.redirects import CallCookies, refresh_of
 from websearch_gateway.base.net.requests import parse_retry_after
 from websearch_gateway.errors import (

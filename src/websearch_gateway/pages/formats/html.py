@@ -26,13 +26,23 @@ from websearch_gateway.base import (
     Fetcher,
     Fetching,
     decode,
+    in_own_thread,
     may_read,
     rules_for,
 )
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError, Unavailable
 from websearch_gateway.models import LONGEST_URL, Deadline, Extracted, Page
-from websearch_gateway.pages.formats.kinds import ACCEPT, CONTENT_TYPES, CONVERTERS, HEAVY, Kind, kind_of, most_bytes
-from websearch_gateway.pages.formats.rendering import cleaned
+from websearch_gateway.pages.formats.kinds import (
+    ACCEPT,
+    CONTENT_TYPES,
+    CONVERTERS,
+    HEAVY,
+    IN_A_CHARSET,
+    Kind,
+    kind_of,
+    most_bytes,
+)
+from websearch_gateway.pages.formats.rendering import cleaned, cleaned_text
 from websearch_gateway.ports import Workers
 
 NOT_MODIFIED = 304
@@ -119,7 +129,8 @@ class HtmlReader:
     async def _converted(self, kind: Kind, fetched: Fetched, deadline: Deadline) -> Extracted:
         url = fetched.final_url
         arguments = (CONVERTERS[kind], url, fetched.body, url, fetched.charset)
-        return Extracted(**await self._workers.run(cleaned, *arguments, deadline=deadline, heavy=kind in HEAVY))
+        read = cleaned_text if kind in IN_A_CHARSET else cleaned
+        return Extracted(**await self._workers.run(read, *arguments, deadline=deadline, heavy=kind in HEAVY))
 
     async def _with_scripts(
         self, renderer: Renderer, page: Extracted, fetched: Fetched, deadline: Deadline
@@ -315,7 +326,7 @@ class RobotsFetcher:
                 raise _forbidden(failure)
             try:
                 fetched = await self._fetcher.fetch(url, deadline, accept="text/plain,*/*;q=0.5")
-                text = decode(fetched.body[:MAX_RULES], fetched.charset)
+                text = await in_own_thread(decode, fetched.body[:MAX_RULES], fetched.charset)
                 rules = str(await self._workers.run(rules_for, text, PRODUCT, deadline=deadline))
             except SearchTimeoutError:
                 raise  # not cached: perhaps only our own deadline was short

@@ -74,6 +74,8 @@ MAX_DOCUMENT_BYTES = 20_000_000
 """The most bytes of a document that holds its pictures."""
 HEAVY = frozenset(("pdf", "zip", "compound", "gzip"))
 """Kinds of which ten kilobytes may unpack to ten megabytes."""
+IN_A_CHARSET = frozenset(("html", "markdown", "json", "csv", "code", "text"))
+"""Kinds that are texts in a character encoding which nothing inside must declare."""
 CONTENT_TYPES: Mapping[Kind, str] = {"pdf": "application/pdf"}
 """The content type of pages of these kinds, in place of the declared one: their passages have page numbers."""
 HTML_TYPES = ("text/html", "application/xhtml+xml")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from websearch_gateway.base import clean_markdown, strip_invisible_characters
+from websearch_gateway.base import clean_markdown, decoded, strip_invisible_characters
 
 HIDDEN_ELEMENTS = (
     *("script", "style", "noscript", "template", "svg", "head", "title"),
@@ -207,6 +207,17 @@ def cleaned(read: Callable[..., Any], url: str, *arguments: object) -> Any:
     return replace(
         found, title=title, markdown=markdown, warnings=tuple(dict.fromkeys((*found.warnings, *cut, *warnings)))
     )
+
+
+UNSURE_ENCODING = "The page does not declare its encoding, and its letters do not tell it: some of them may be wrong."
+
+
+def cleaned_text(read: Callable[..., Any], url: str, body: bytes, base: str, charset: str) -> Any:
+    """As `cleaned`, for a text in a character encoding, with a warning if that is unsure."""
+    found = cleaned(read, url, body, base, charset)
+    if not decoded(body, charset).is_unsure:
+        return found
+    return replace(found, warnings=(*found.warnings, UNSURE_ENCODING))
 
 
 def until_too_long(pieces: Iterable[str]) -> Iterator[str]:
