@@ -11,7 +11,14 @@ import pytest
 from websearch_gateway.base import routes
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings.groups import BUILT_IN_ROUTES, TOOLSETS
-from websearch_gateway.settings.loading import MOST_FILE_BYTES, Settings, config_path, load_settings
+from websearch_gateway.settings.loading import (
+    MOST_FILE_BYTES,
+    Settings,
+    config_path,
+    forget_unusable_width,
+    load_settings,
+    nearest_setting,
+)
 
 KEY = "sk-proj-do-not-show-0123"
 URL_SETTINGS = [name for name in Settings.model_fields if name.endswith(("_base_url", "_server_url"))]
@@ -405,3 +412,108 @@ def test_the_query_of_the_contact_is_not_shown() -> None:
     shown = Settings(contact_url="https://example.org/contact?token=abc").shown()
     assert shown["CONTACT_URL"] == "https://example.org/contact"
     assert Settings().shown()["CONTACT_URL"] is None
+
+
+@pytest.mark.parametrize("quoted", ['"{}"', "'{}'", ' "{}"\n', '" {} "'])
+def test_quotes_around_a_key_are_not_part_of_it(monkeypatch: pytest.MonkeyPatch, quoted: str) -> None:
+    """A shell removes them, a file of variables for a container keeps them."""
+    monkeypatch.setenv("OPENAI_API_KEY", quoted.format(KEY))
+    key = load_settings().openai_api_key
+    assert key is not None
+    assert key.get_secret_value() == KEY
+
+
+PLACEHOLDERS = [
+    "${OPENAI_API_KEY}",
+    "$OPENAI_API_KEY",
+    "'${input:openai-key}'",
+    "{{ OPENAI_API_KEY }}",
+    "<your key>",
+    "%OPENAI_API_KEY%",
+    "your-api-key",
+    "YOUR_OPENAI_KEY_HERE",
+    "sk-your-key",
+    "changeme",
+    "xxxx",
+    "sk-...",
+]
+
+
+@pytest.mark.parametrize("written", PLACEHOLDERS)
+def test_a_placeholder_is_no_key_and_is_told_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, written: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", written)
+    assert load_settings().openai_api_key is None
+    assert "OPENAI_API_KEY holds a placeholder" in caplog.text
+    assert written.strip("'") not in caplog.text.replace("${NAME}", "")
+
+
+@pytest.mark.parametrize("key", [KEY, "sk-youruby12345678", "AIzaSyxxxxxxxxxxx", "fc-0a1b2c3d4e", "tvly-heremdown1"])
+def test_a_key_is_no_placeholder(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, key: str) -> None:
+    monkeypatch.setenv("TAVILY_API_KEY", key)
+    found = load_settings().tavily_api_key
+    assert found is not None
+    assert (found.get_secret_value(), caplog.text) == (key, "")
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(file: Path) -> None:
+    file.write_bytes(b"\xef\xbb\xbfsearch_providers = ['brave']\r\n")
+    assert load_settings(file).search_providers == ("brave",)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("DAILY_BUDGET", "DAILY_BUDGET_USD"),
+        ("SEARCH_PROVIDER", "SEARCH_PROVIDERS"),
+        ("OPENIA_API_KEY", "OPENAI_API_KEY"),
+        ("tavily_key", "TAVILY_API_KEY"),
+        ("ALLOWED_HOST", "ALLOWED_HOSTS"),
+        ("MAX_REPLY_TOKEN", "MAX_REPLY_TOKENS"),
+        ("SEARXNG_URL", "SEARXNG_BASE_URL"),
+    ],
+)
+def test_a_variable_that_looks_like_a_setting_is_told_with_the_nearest_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, file: Path, name: str, near: str
+) -> None:
+    assert nearest_setting(name) == near
+    monkeypatch.setenv(name, "secret-value")
+    load_settings()
+    assert f"There is no setting {name}; did you mean {near}?" in caplog.text
+    assert "secret-value" not in caplog.text
+    file.write_text(f"{name.lower()} = 'secret-value'")
+    assert f"Did you mean {near.lower()}?" in refusal(file)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("XAI_API_KEY", "GROQ_API_KEY", "GOOGLE_CLOUD_PROJECT", "GITHUB_REPOSITORY", "XDG_DATA_DIRS", "LOG_FILE"),
+        *(
+            "OPENAI_ORG_ID",
+            "OTEL_SERVICE_NAME",
+            "MYAPP_LOG_LEVEL",
+            "DATABASE_URL",
+            "AWS_REGION",
+            "PATH",
+            "SSH_AUTH_SOCK",
+        ),
+    ],
+)
+def test_the_variables_of_other_programs_are_none_of_our_business(name: str) -> None:
+    assert nearest_setting(name) is None
+
+
+def test_no_setting_is_near_to_another_one() -> None:
+    assert [name for name in Settings.model_fields if nearest_setting(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("0", False), ("1", False), ("-5", False), ("abc", False), ("9" * 9, False), ("20", True), ("1000", True)],
+)
+def test_a_width_that_shows_nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch, given: str, kept: bool) -> None:
+    monkeypatch.setenv("COLUMNS", given)
+    forget_unusable_width()
+    assert ("COLUMNS" in os.environ) is kept

@@ -272,3 +272,32 @@ async def test_each_repeat_that_the_server_began_to_answer_is_on_the_bill(worker
     assert answered.text
     assert prices == [0.02, 0.02, 0.04, 0.04, 0.06]
     assert call.bill.usd == pytest.approx(0.06)
+
+
+def versioned(request: httpx2.Request) -> httpx2.Response:
+    """A server whose paths begin with /v1, as most do."""
+    if not request.url.path.startswith("/v1/"):
+        return reply(404, b"404 page not found")
+    if request.url.path.endswith("/models"):
+        return reply(200, {"data": [{"id": "m"}]})
+    return stream(delta(content="It is high [1]."))
+
+
+async def test_a_base_url_without_its_version_is_tried_with_it() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request.url.path)
+        return versioned(request)
+
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
+        chat = Chat(client, "http://llm.example", "m")
+        assert await chat.models(Deadline.after(5)) == ["m"]
+        assert (await chat.write([], {}, Deadline.after(5))).text == "It is high [1]."
+    assert asked == ["/models", "/v1/models", "/v1/chat/completions"], "it remembers which one is right"
+
+
+async def test_a_model_that_is_gone_is_told_after_both_addresses() -> None:
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: reply(404, b""))) as client:
+        with pytest.raises(SearchProviderError, match="LLM_BASE_URL"):
+            await Chat(client, "http://llm.example", "m").write([], {}, Deadline.after(5))

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 from pydantic import SecretStr
@@ -64,8 +64,15 @@ MOST_TOKENS = 10_000_000
 """The most tokens of a call that are believed; no model has a longer context."""
 
 
+T = TypeVar("T")
+
+
 class PromptTooLong(SearchProviderError):
     """The prompt is longer than the model's context."""
+
+
+class NothingThere(SearchProviderError):
+    """The server has no such path, or no such model: it answers both with 404."""
 
 
 @dataclass(slots=True)
@@ -83,13 +90,16 @@ class Written:
 
 @dataclass(slots=True)
 class Chat:
-    """A chat completions server. One per process: it remembers which options the server refuses."""
+    """A chat completions server. One per process: it remembers which options the server refuses, and whether its paths
+    begin with `/v1`, which many leave out of the setting.
+    """
 
     client: httpx2.AsyncClient = field(repr=False)
     base_url: str
     model: str
     key: SecretStr | None = None
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
+    _version: str = field(default="", init=False, repr=False)
 
     async def write(
         self,
@@ -120,7 +130,7 @@ class Chat:
             body = {"model": self.model, "messages": messages, "max_tokens": most_tokens, "stream": True}
             sent = {name: value for name, value in options.items() if name not in self._refused}
             with noting_model("llm", self.model, most_tokens=most_tokens):
-                written = await self._stream(body | sent, deadline)
+                written = await self._below_version(partial(self._stream, body | sent, deadline))
                 if isinstance(written, Written):
                     if written.prompt_tokens:
                         note_tokens("llm", self.model, written.prompt_tokens, written.response_tokens)
@@ -135,14 +145,28 @@ class Chat:
         Raises:
             SearchError: as for `write`.
         """
-        request = HttpRequest("GET", f"{self.base_url}/models", headers=self._headers())
+        return await self._below_version(partial(self._list, deadline))
+
+    async def _below_version(self, call: Callable[[str], Awaitable[T]]) -> T:
+        """What `call` returns for the base URL, or else for the same with `/v1`."""
+        try:
+            return await call(f"{self.base_url}{self._version}")
+        except NothingThere:
+            if self._version or self.base_url.endswith("/v1"):
+                raise
+        found = await call(f"{self.base_url}/v1")
+        self._version = "/v1"
+        return found
+
+    async def _list(self, deadline: Deadline, base_url: str) -> list[str]:
+        request = HttpRequest("GET", f"{base_url}/models", headers=self._headers())
         reply = await send(self.client, request, deadline, "llm")
         if reply.status != 200:
             raise self._failure(reply.status, reply.headers, reply.body)
         with reading_reply("The list of models at LLM_BASE_URL is unreadable."):
             return [typed(str, model.get("id")) for model in objects(parse_json(reply.body)["data"])]
 
-    async def _stream(self, body: Mapping[str, Any], deadline: Deadline) -> Written | str:
+    async def _stream(self, body: Mapping[str, Any], deadline: Deadline, base_url: str) -> Written | str:
         """The reply; or the error message of a server that refuses an option."""
         written = Written()
         note_host(self.base_url)
@@ -151,7 +175,7 @@ class Chat:
                 async with (
                     asyncio.timeout(deadline.remaining()),
                     self.client.stream(
-                        "POST", f"{self.base_url}/chat/completions", headers=self._headers(), json=body
+                        "POST", f"{base_url}/chat/completions", headers=self._headers(), json=body
                     ) as response,
                 ):
                     note_status(response.status_code)
@@ -184,7 +208,8 @@ class Chat:
         if _is_too_long(body):
             return PromptTooLong(f"The prompt does not fit the context of {self.model}.")
         if status in (400, 404):
-            return SearchProviderError(
+            kind = NothingThere if status == 404 else SearchProviderError
+            return kind(
                 f"The server at LLM_BASE_URL refused the request (HTTP {status}); check LLM_MODEL and LLM_BASE_URL."
             )
         return SearchProviderError(

@@ -9,9 +9,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urldefrag, urlsplit
@@ -53,7 +55,7 @@ from websearch_gateway.pipeline.finalize import cleaned_hits
 from websearch_gateway.pipeline.read_page import PassageFinder
 from websearch_gateway.ports import AnswerEngine, ClaimReader, Embedder, HostedEngine, Layer, Reranker, Searcher, State
 from websearch_gateway.providers.table import PROVIDERS, absent, advice, configured
-from websearch_gateway.settings.loading import Settings, index_variables
+from websearch_gateway.settings.loading import Settings, certificate_folders, index_variables
 from websearch_gateway.state.shared import require
 from websearch_gateway.upstream.layers import (
     BoundedReader,
@@ -286,9 +288,30 @@ def checked_domains(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def outbound(settings: Settings) -> Outbound:
-    """OUTBOUND_PROXY, CA_BUNDLE, and the environment's proxies if TRUST_ENV is on."""
+    """OUTBOUND_PROXY, CA_BUNDLE, and the environment's proxies if TRUST_ENV is on.
+
+    Raises:
+        SearchNotConfiguredError: the environment names folders of certificates, and there are none in them.
+    """
+    folders = certificate_folders()
+    if folders and not any(map(_holds_certificates, folders)):
+        raise SearchNotConfiguredError(
+            "SSL_CERT_DIR names no folder with certificates under their hashes (c_rehash). Unset it, or give your own "
+            "authorities with CA_BUNDLE."
+        )
     environment = getproxies_environment() if settings.trust_env else {}
     return Outbound(settings.outbound_proxy, settings.ca_bundle, environment)
+
+
+_HASHED_NAME = re.compile(r"[0-9a-f]{8}\.\d+")
+"""How OpenSSL finds a certificate in a folder (https://docs.openssl.org/3.0/man1/openssl-rehash/)."""
+
+
+def _holds_certificates(folder: Path) -> bool:
+    try:
+        return any(_HASHED_NAME.fullmatch(file.name) for file in folder.iterdir())
+    except (OSError, ValueError):
+        return False
 
 
 COMPOSE = partial(compose, encode=encode)

@@ -36,10 +36,33 @@ def _blank_is_unset(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
+_PLACEHOLDER = re.compile(
+    r"\$\{.*\}|\$\w+|\{\{.*\}\}|<.*>|%\w+%|(?:sk-)?(?:your|my)[-_ ].*|.*[-_ ]here|change[-_ ]?me|x{3,}|(?:sk-)?\.{3}",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a key is what stands for it in a snippet, or a variable that a client did not replace."""
+    return bool(_PLACEHOLDER.fullmatch(value))
+
+
+def without_quotes(value: str) -> str:
+    """A value without blanks and one pair of quotes around it. No key has quotes; files for containers keep them."""
+    plain = value.strip()
+    if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "\"'":
+        return plain[1:-1].strip()
+    return plain
+
+
 def _key_without_edges(value: Any) -> Any:
-    """Strip a line break pasted after the key; reject a key with blanks or non-ASCII characters inside."""
-    if not isinstance(value, str) or not (key := value.strip()):
-        return _blank_is_unset(value)
+    """Strip a line break pasted after the key, and quotes that a shell would have removed; a placeholder is no key.
+    Reject a key with blanks or non-ASCII characters inside."""
+    if not isinstance(value, str):
+        return value
+    key = without_quotes(value)
+    if not key or is_placeholder(key):
+        return None
     if not re.fullmatch(r"[!-~]+", key):
         raise ValueError("holds blanks or characters that no key has")
     return key

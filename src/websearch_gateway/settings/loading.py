@@ -19,6 +19,7 @@ import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
@@ -44,8 +45,10 @@ from websearch_gateway.settings.groups import (
     Text,
     Upstreams,
     Url,
+    is_placeholder,
     login_secrets,
     masked,
+    without_quotes,
 )
 
 
@@ -86,7 +89,7 @@ class _OwnModel(SettingsGroup):
     llm_base_url: OptionalUrl = Field(
         None,
         description="Your own model: any OpenAI-compatible chat completions server, such as "
-        "`http://localhost:11434/v1`. It writes from the pages that raw search finds.",
+        "`http://localhost:11434/v1` (`/v1` may be left out). It writes from the pages that raw search finds.",
     )
     llm_model: Text = Field(None, description="The name of its model (needs LLM_BASE_URL too).")
     llm_api_key: Key = Field(None, description="Its key, if it requires one.")
@@ -329,6 +332,83 @@ def index_variables() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if value and _INDEX_VARIABLE.fullmatch(name.upper())}
 
 
+def certificate_folders() -> list[Path]:
+    """The folders of certificates that the environment names for OpenSSL; none if it names a file, which goes first."""
+    folders = os.environ.get("SSL_CERT_DIR", "")
+    return [] if os.environ.get("SSL_CERT_FILE") else [Path(folder) for folder in folders.split(os.pathsep) if folder]
+
+
+def forget_unusable_width() -> None:
+    """Remove COLUMNS from the environment unless it is a width in which a line can be read: at 0 nothing is printed."""
+    width = os.environ.get("COLUMNS", "")
+    if width and not (width.isdecimal() and LEAST_COLUMNS <= int(width) <= MOST_COLUMNS):
+        del os.environ["COLUMNS"]
+
+
+LEAST_COLUMNS, MOST_COLUMNS = 20, 1_000
+
+
+def _environment_settings() -> dict[str, str]:
+    """The values of our settings in the environment, by their names in lower case."""
+    return {name.lower(): value for name, value in os.environ.items() if name.lower() in Settings.model_fields}
+
+
+def _warn_of_placeholders(values: Mapping[str, Any]) -> None:
+    """Log the keys that count as not set because nobody has replaced what stands for them."""
+    for name, value in values.items():
+        is_key = name in Settings.model_fields and SecretStr in get_args(Settings.model_fields[name].annotation)
+        if is_key and isinstance(value, str) and is_placeholder(without_quotes(value)):
+            _log.warning(
+                "%s holds a placeholder such as ${NAME} and counts as not set: put the key itself there, or remove it.",
+                name.upper(),
+            )
+
+
+def _warn_of_unknown_variables() -> None:
+    """Log the variables that look like settings of ours and are none: a typo would go unnoticed."""
+    for name in sorted(os.environ):
+        near = nearest_setting(name)
+        if near is not None and near not in os.environ:
+            _log.warning("There is no setting %s; did you mean %s?", shown(name), near)
+
+
+def nearest_setting(name: str) -> str | None:
+    """The setting that a name in our style is nearest to; None for the name of a setting, and for names of others.
+
+    Both begin with the same word, but for a typo. The rest is the same but for a typo, or for words that only one has,
+    if two are the same.
+    """
+    given = name.upper().split("_")
+    if name.lower() in Settings.model_fields or len(given) < 2:
+        return None
+    best, nearest = 0.0, None
+    for setting in Settings.model_fields:
+        words = setting.upper().split("_")
+        likeness = _likeness(given, words)
+        if likeness > best:
+            best, nearest = likeness, setting.upper()
+    return nearest
+
+
+_LEAST_LIKENESS = 0.8
+"""Of two words with a typo: `PROVIDER` and `PROVIDERS` have 0.94, `OPENIA` and `OPENAI` 0.83, `XAI` and `EXA` 0.67."""
+
+
+def _likeness(given: list[str], words: list[str]) -> float:
+    """How much two names are alike, from 0 to 1; 0 if they do not mean the same."""
+    matcher = SequenceMatcher(None, given, words, autojunk=False)
+    same = sum(block.size for block in matcher.get_matching_blocks())
+    for kind, start, end, other_start, other_end in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        one, other = "_".join(given[start:end]), "_".join(words[other_start:other_end])
+        is_typo = SequenceMatcher(None, one, other, autojunk=False).ratio() >= _LEAST_LIKENESS
+        is_more_words = (not one or not other) and start > 0 and same > 1
+        if not is_typo and not is_more_words:
+            return 0.0
+    return SequenceMatcher(None, "_".join(given), "_".join(words), autojunk=False).ratio()
+
+
 def config_path(explicit: Path | None = None) -> Path:
     """The settings file in use, whether or not it exists. For a user without a home it cannot exist."""
     if explicit is not None:
@@ -344,7 +424,7 @@ def config_path(explicit: Path | None = None) -> Path:
 def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     """The values in the file. Without `required` the file may be missing, or belong to somebody else."""
     try:
-        values = tomllib.loads(_bytes_of(path).decode("utf-8"))
+        values = tomllib.loads(_bytes_of(path).decode("utf-8-sig"))  # Windows writes a byte order mark
     except (FileNotFoundError, NotADirectoryError):
         if required:
             raise SearchNotConfiguredError(f"The settings file {path} does not exist.") from None
@@ -357,8 +437,13 @@ def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
         return {}
     except (ValueError, RecursionError) as error:  # among them those of TOML and of UTF-8
         raise SearchNotConfiguredError(f"The settings file {path} cannot be read: {error}.") from None
-    if unknown := sorted(set(values) - set(Settings.model_fields)):
-        raise SearchNotConfiguredError(f"The settings file {path} has unknown names: {shown(', '.join(unknown))}.")
+    unknown = sorted(set(values) - set(Settings.model_fields))
+    if unknown:
+        nearest = [near.lower() for name in unknown if (near := nearest_setting(name))]
+        meant = f" Did you mean {', '.join(nearest)}?" if nearest else ""
+        raise SearchNotConfiguredError(
+            f"The settings file {path} has unknown names: {shown(', '.join(unknown))}.{meant}"
+        )
     return values
 
 
@@ -395,6 +480,8 @@ def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
     if any(_is_secret(name, value) for name, value in file_values.items()):
         keep_private(config_path(config))
 
+    _warn_of_placeholders({**file_values, **_environment_settings(), **flags})
+    _warn_of_unknown_variables()
     made: type[Settings] = Settings
     if file_values:
 

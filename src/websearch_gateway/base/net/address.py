@@ -302,7 +302,13 @@ class Outbound:
 
 @lru_cache(maxsize=4)
 def _ssl_context(ca_bundle: Path | None) -> ssl.SSLContext:
-    context = httpcore2.default_ssl_context()
+    try:
+        context = httpcore2.default_ssl_context()
+    except (OSError, ValueError):  # the library reads SSL_CERT_FILE, which may be left from a folder that is gone
+        raise SearchNotConfiguredError(
+            "SSL_CERT_FILE does not name a readable PEM file with certificates. Unset it, or give your own authorities "
+            "with CA_BUNDLE."
+        ) from None
     if ca_bundle is not None:
         try:
             context.load_verify_locations(cafile=ca_bundle)
@@ -381,7 +387,10 @@ def http_proxy(url: str) -> httpcore2.Proxy:
     except ValueError:
         parts, port = urlsplit(""), None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SearchNotConfiguredError("The proxy must be an address such as http://proxy.example.org:3128.")
+        raise SearchNotConfiguredError(
+            "The proxy in OUTBOUND_PROXY, or with TRUST_ENV in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, must be an HTTP "
+            "proxy's address such as http://proxy.example.org:3128."
+        )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
     return httpcore2.Proxy(f"{parts.scheme}://{host}:{port or DEFAULT_PORTS[parts.scheme]}", auth=login)

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from websearch_gateway.entrypoints.lifecycle import collect_rarely, describe
-from websearch_gateway.settings.loading import Settings, load_settings
+from websearch_gateway.settings.loading import Settings, forget_unusable_width, load_settings
 
 
 def main() -> None:
     """Entry point of the `websearch-gateway` command."""
+    forget_unusable_width()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without a character shows `?`, not a traceback
     try:

@@ -23,7 +23,7 @@ from websearch_gateway.entrypoints.cli import exit_on_error, serve_over_http, se
 from websearch_gateway.entrypoints.cli.asking import ConfigOption, FailureJsonOption, JsonOption, run
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.results import DocsProject, DocsReadResponse, DocsSites, DocsStatus, WireModel
-from websearch_gateway.settings.loading import Settings, config_path
+from websearch_gateway.settings.loading import Settings, config_path, forget_unusable_width
 
 if TYPE_CHECKING:
     from websearch_gateway.app.gateway import Gateway
@@ -455,6 +455,7 @@ def serve(
 
 def main() -> None:
     """Entry point of the `docs-mcp` command."""
+    forget_unusable_width()
     try:
         docs_mcp()
     except KeyboardInterrupt:
