@@ -20,7 +20,23 @@ from websearch_gateway.pages.formats.rtf import rtf
 
 SIZES = (2_000,)
 
-NESTED = ("a", "blockquote", "code", "details", "div", "dt", "h1", "h2", "li", "rp", "table", "x-y")
+NESTED = (
+    "a",
+    "blockquote",
+    "code",
+    "details",
+    "div",
+    "dt",
+    "h1",
+    "h2",
+    "li",
+    "math",
+    "rp",
+    "sup",
+    "table",
+    "ul",
+    "x-y",
+)
 REPEATED = {
     "paragraphs": "<p>",
     "short paragraphs": "<p>a",
@@ -36,6 +52,14 @@ REPEATED = {
     "terms": "<dl><dt>a<dd>b</dl>",
     "line breaks": "a<br>",
     "words": "word ",
+    "powers": "10<sup>5</sup>",
+    "formulas": "<math><mi>x</mi></math>",
+    "marks of one note": "<sup><a href=#n>1</a></sup><p id=n><a href=#n>^</a>",
+    "listings": "<div><div class=line>a</div><div class=line>b</div></div>",
+    "numbered listings": "<table><tr><td>1<br>2<td>a<br>b</table>",
+    "merged cells": "<table><tr><td rowspan=0>a<td colspan=9>b</table>",
+    "posts": "<div><a class=author>a</a> b</div>",
+    "prices": "<select><option>1 €<option>2 €</select>",
     "escaped characters": "_ _",
 }
 FEEDS = {

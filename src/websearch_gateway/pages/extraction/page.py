@@ -444,7 +444,7 @@ def strip_furniture(root: Any) -> None:
     kinds = {name: kind for name in classes if (kind := _kind(name))} if is_marked else {}
     chosen = {f"k{number}": name for number, name in enumerate(kinds)} if len(kinds) <= _MOST_CHOSEN else {}
     any_class = " or ".join(f"@class = ${name}" for name in chosen) or "@class"
-    path = "//button | //@role[. = 'tablist']/.. | //@data-nosnippet/.. | //pre//*[contains(@style, 'user-select')]"
+    path = "//button | //@role[. = 'tablist']/.. | //@data-nosnippet/.. | //*[contains(@style, 'user-select')]"
     for element in root.xpath(f"{path} | //*[{any_class}]" if kinds else path, **chosen):
         kind = kinds.get(element.get("class", ""), "")
         if _is_furniture(element, kind):

@@ -42,7 +42,7 @@ def declare_formulas(root: Any) -> None:
 
 def write_formulas(root: Any) -> None:
     """Write, in place, all formulas of a tree as `<tex>` elements."""
-    for formula in list(root.iter("math")):
+    for formula in _outermost(root, "math"):
         _as_tex(formula, latex(formula), display=_is_display(formula))
     for picture in list(root.iter("img")):
         if tex := _tex_of_picture(picture):
@@ -54,6 +54,18 @@ def write_formulas(root: Any) -> None:
             and not len(element)
         ):
             _as_tex(element, found["inline"] or found["block"] or "", display=bool(found["block"]))
+
+
+def _outermost(root: Any, tag: str) -> list[Any]:
+    """The elements with a tag that are in no other one."""
+    from lxml import etree
+
+    walk = etree.iterwalk(root, events=("start",), tag=tag)
+    found = []
+    for _, element in walk:
+        found.append(element)
+        walk.skip_subtree()
+    return found
 
 
 _RENDERED = re.compile(r"(?:^|\s)(?:katex|MathJax)(?:\s|$)")

@@ -26,16 +26,22 @@ def mark_notes(root: Any) -> None:
     places: dict[str, Any] = {}
     for element in root.xpath(".//*[@id] | .//a[@name]") if marks else ():
         places.setdefault(element.get("id") or element.get("name"), element)
+    holders: dict[Any, Any] = {}
     for link in marks:
         place = places.get(link.get("href", "#")[1:])  # a link back has lost its address
         found = _MARK.fullmatch(_flat(link))
         if place is None or found is None:
             continue
-        note = _holder(place, link)
-        if note is not None and note.get(NOTE) in (None, found[1]):
+        if place not in holders:
+            holders[place] = _holder(place)
+        note = holders[place]
+        if note is None or any(around is note for around in link.iterancestors()):
+            continue
+        if note.get(NOTE) in (None, found[1]):
             link.set(NOTE, found[1])
-            note.set(NOTE, found[1])
-            _remove_links_back(note, found[1])
+            if note.get(NOTE) is None:
+                note.set(NOTE, found[1])
+                _remove_links_back(note, found[1])
     for aside in with_class(root, _SIDENOTES):
         if aside.tag == "span":
             _in_brackets(aside)
@@ -53,20 +59,15 @@ def _is_mark(link: Any) -> bool:
     return any(one is not None and (one.tag == "sup" or _NAMES.search(one.get("class", ""))) for one in around)
 
 
-def _holder(place: Any, link: Any) -> Any:
-    """The block that a mark leads to; None if that is no note but a part of the page."""
+def _holder(place: Any) -> Any:
+    """The block around the place that a mark leads to; None if that is no note but a part of the page."""
     for _ in range(_MOST_STEPS):
         if place is None or place.tag in ("body", "main", "article", "td", "th", "tr", "dt"):
             return None
         if place.tag in _HOLDERS:
-            break
+            return place if len(_flat(place)) <= _LONGEST_NOTE else None
         place = place.getparent()
-    else:
-        return None
-    is_around = any(around is place for around in link.iterancestors())
-    if is_around or place.tag not in _HOLDERS or len(_flat(place)) > _LONGEST_NOTE:
-        return None
-    return place
+    return None
 
 
 def _remove_links_back(note: Any, mark: str) -> None:

@@ -142,13 +142,14 @@ def _text(cell: Any, write: Callable[[Any], str]) -> str:
     """The text of a cell on one line; the items of a list are apart by a semicolon."""
     for code in list(cell.iter("pre")):
         _as_code_spans(code)
-    lines = _LINE_OF_CELL.split(write(cell))
+    written = write(cell)
+    lines = _LINE_OF_CELL.split(written) if "\n" in written else [written]
     text = _ITEM.sub("", lines[0], count=1) if _ITEM.match(lines[0]) else lines[0]
     for line in lines[1:]:
         marker = _ITEM.match(line)
         separator = "; " if marker and text and not text.endswith(_ENDS) else " "
         text += separator + line[marker.end() if marker else 0 :]
-    return re.sub(r"(?<!\\)\|", r"\|", text.strip())
+    return re.sub(r"(?<!\\)\|", r"\|", text.strip()) if "|" in text else text.strip()
 
 
 def _as_code_spans(pre: Any) -> None:
@@ -165,6 +166,8 @@ def _as_code_spans(pre: Any) -> None:
 
 def _spans(cell: Any) -> tuple[int, int]:
     """How many columns and rows a cell spans; rowspan 0 reaches to the end of its group."""
+    if cell.get("colspan") is None and cell.get("rowspan") is None:  # most cells; it saves a tenth of the time
+        return 1, 1
     across, down = (_count(cell.get(name, "")) for name in ("colspan", "rowspan"))
     across = min(max(across, 1), LARGEST_CELL)
     most = LARGEST_CELL // across
