@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.documents import at, drawn
-from websearch_gateway.pages.formats.pdf import LEAST_NUMBERED, Block, blocks, pdf
-from websearch_gateway.pages.formats.pdf_tables import Sheet, Word
+from websearch_gateway.pages.formats import pdf_tables
+from websearch_gateway.pages.formats.pdf import LEAST_NUMBERED, MOST_BULLETS, MOST_DROP_CAPS, Block, blocks, pdf
+from websearch_gateway.pages.formats.pdf_tables import MOST_COMPARED, Link, Sheet, Word
 from websearch_gateway.pages.formats.pdf_text import Sign, in_reading_order, marked, text_of, texts_of
 
 URL = "https://example.com/a.pdf"
@@ -195,6 +196,24 @@ def test_the_values_of_a_form_are_text() -> None:
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "file:///etc/passwd", ""])
 def test_an_address_that_is_not_of_the_web_is_no_link(address: str) -> None:
     assert linking(address, "0 0 300 300", "See the plan.") == "*Page 1*\n\nSee the plan."
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_large_letters_and_dots_that_are_too_many_are_part_of_a_drawing(more: int) -> None:
+    rows = range(MOST_DROP_CAPS + more)
+    letters = [word(20, "T", 76 - 200 * at, 40, 24) for at in rows]
+    beside = [one for at in rows for row in range(3) for one in line(100 - 12 * row - 200 * at, ["he", *PROSE], 46)]
+    assert sum("The" in block.text for block in page([*letters, *beside])) == (0 if more else MOST_DROP_CAPS)
+    dots = [(30.0, 103.0)] * (MOST_BULLETS + more)
+    assert [block.depth for block in page(line(100, ["Short"]), dots)] == [0 if more else 1]
+
+
+def test_a_page_of_many_links_and_words_is_read_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[Link] = []
+    monkeypatch.setattr(Link, "holds", lambda place, _: compared.append(place))
+    words = [word(10 * at, "gull") for at in range(10_000)]
+    pdf_tables._linked(words, [Link(0, 0, 1, 1, "https://gull.example/")] * 500)
+    assert len(compared) == MOST_COMPARED
 
 
 def test_a_stated_title_that_is_the_name_of_a_file_yields_to_the_heading() -> None:

@@ -10,8 +10,10 @@ from zipfile import ZipFile
 import pytest
 
 from tests.documents import office, open_document, packed, relations
+from tests.growth import too_much
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.pages.formats.package import MOST_UNPACKED, zipped
+from websearch_gateway.pages.formats.sheet_looks import _looks
 from websearch_gateway.pages.formats.sheets import FAR, HIDDEN_CELLS, MOST_SHEETS, ONCE, workbook
 
 URL = "https://example.com/a"
@@ -211,3 +213,11 @@ class TestWithTheExtra:
     def test_a_damaged_workbook_is_refused(self) -> None:
         with pytest.raises(SearchFetchError, match="damaged"):
             workbook(b"PK\x03\x04 no workbook")
+
+
+UNFINISHED = ("<c ", '<c r="A1"', "<c r=", '<row r="1" ', "<col ", "<hyperlink ", '<c r="A1"><f', "<c><v>", 'a="')
+
+
+@pytest.mark.parametrize("text", UNFINISHED)
+def test_a_sheet_is_looked_at_in_linear_time_whatever_its_text(text: str) -> None:
+    assert too_much(lambda sheet: _looks(sheet.encode(), [], {}), text) is None

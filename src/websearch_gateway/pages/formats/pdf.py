@@ -299,12 +299,14 @@ def blocks(sheet: Sheet) -> list[Block]:
 
 DROP_CAP = 1.8
 """A letter that begins a paragraph and is so much larger than its text."""
+MOST_DROP_CAPS = 10
+"""A page with more large letters has them for other reasons, and each is compared with all words."""
 
 
 def _with_drop_caps(words: Sequence[Word], usual: float) -> list[Word]:
     """The words with each large first letter before the word of the upper line beside it."""
-    caps = [word for word in words if len(word.text) == 1 and word.text.isalpha() and word.size >= DROP_CAP * usual]
-    if not caps:
+    caps = {word for word in words if len(word.text) == 1 and word.text.isalpha() and word.size >= DROP_CAP * usual}
+    if not 0 < len(caps) <= MOST_DROP_CAPS:
         return list(words)
     left = [word for word in words if word not in caps]
     for cap in caps:
@@ -351,6 +353,8 @@ def _has_gap(pair: tuple[Word, Word]) -> bool:
     return after.x0 - before.x1 > WIDE_GAP * min(before.size, after.size)
 
 
+MOST_BULLETS = 200
+"""The most dots of a page; more are a drawing, and each is compared with all lines."""
 FARTHEST_BULLET = 2.5
 """How far from its text a bullet may stand, in font sizes."""
 
@@ -358,7 +362,7 @@ FARTHEST_BULLET = 2.5
 def _with_bullets(words: Sequence[Word], dots: Sequence[tuple[float, float]]) -> list[Word]:
     """The words and, before the lines that have one, the bullets that are drawn."""
     bullets = []
-    for row in lines(words) if dots else ():
+    for row in lines(words) if 0 < len(dots) <= MOST_BULLETS else ():
         first = row[0]
         for x, y in dots:
             is_beside = 0 < first.x0 - x < FARTHEST_BULLET * first.size

@@ -173,15 +173,15 @@ def _is_typed(raw: Any, index: int) -> bool:
     return bool(flags.value & _FIXED_PITCH) or (length <= _LONGEST_NAME and bool(_TYPED_FONTS.search(name.value)))
 
 
-MOST_LINKS = 500
-"""The links of a page that are looked at."""
+MOST_LINKS, MOST_COMPARED = 500, 1_000_000
+"""The links of a page that are looked at, and how often one is compared with a word."""
 _LONGEST_ADDRESS = 2_000
 
 
 def _linked(words: list[Word], places: Sequence[Link]) -> list[Word]:
     """The words with the addresses to which the page links them."""
     found = list(words)
-    for place in places:
+    for place in places[: MOST_COMPARED // max(len(words), 1)]:
         for at, word in enumerate(found):
             if not word.link and place.holds(word):
                 found[at] = word._replace(link=place.address)

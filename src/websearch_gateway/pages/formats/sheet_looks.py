@@ -27,19 +27,20 @@ LONGEST_TEXT = 500
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+# Tags have few attributes: without a limit, one that never ends would be read again from each of its parts.
 _CELL = re.compile(
-    rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})(\d{1,7})"([^>]*?)(?:/>|>(?:<(?:\w+:)?f\b[^>]*?(?:/>|>([^<]*)</[^>]*>))?'
-    rb"(?:<(?:\w+:)?v>([^<]*)<)?)"
+    rb'<(?:\w{1,9}:)?c\s[^<>]{0,200}?\br="([A-Z]{1,3})(\d{1,7})"([^<>]{0,200}?)'
+    rb"(?:/>|>(?:<(?:\w{1,9}:)?f\b[^<>]{0,300}?(?:/>|>([^<]*)</[^<>]{1,20}>))?(?:<(?:\w{1,9}:)?v>([^<]*)<)?)"
 )
 _STYLE = re.compile(rb'\bs="(\d{1,5})"')
 _KIND = re.compile(rb'\bt="(\w+)"')
-_HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\s[^>]*?\br="(\d{1,7})"[^>]*?\bhidden="(?:1|true)"')
-_COLUMN = re.compile(rb"<(?:\w+:)?col\s([^>]*)>")
-_LINK = re.compile(rb"<(?:\w+:)?hyperlink\s([^>]*)>")
+_HIDDEN_ROW = re.compile(rb'<(?:\w{1,9}:)?row\s[^<>]{0,200}?\br="(\d{1,7})"[^<>]{0,300}?\bhidden="(?:1|true)"')
+_COLUMN = re.compile(rb"<(?:\w{1,9}:)?col\s([^<>]{0,500})>")
+_LINK = re.compile(rb"<(?:\w{1,9}:)?hyperlink\s([^<>]{0,2000})>")
 _CELL_NAME = re.compile(rb"([A-Z]{1,3})(\d{1,7})")
 _SAFE = "!#$%&'*+,/:;=?@~"
 """What stays in the address of a link; brackets would end it, and a bar its cell."""
-_ATTRIBUTE = re.compile(rb'([\w:]+)="([^"]*)"')
+_ATTRIBUTE = re.compile(rb'([\w:]{1,30})="([^"]*)"')
 
 Place = tuple[int, int]
 """The row and column of a cell, from 0."""
