@@ -58,9 +58,11 @@ def test_without_keys_the_advice_names_the_cheapest_and_their_sign_up_pages() ->
         entry.needs[0].upper(): entry.build(SETTINGS).capabilities for entry in PROVIDERS if len(entry.needs) == 1
     }
     costs = {key: can.cost_per_call_usd for key, can in priced.items() if can.cost_per_call_usd and not can.ends}
-    first, second = re.findall(r"[A-Z]+_API_KEY", told)
+    first, second, *others = re.findall(r"[A-Z]+_API_KEY", told)
     assert first == "SERPER_API_KEY"
     assert [costs[first], costs[second]] == sorted(costs.values())[:2]
     assert "USD 0.001 a request, https://serper.dev)" in told
+    assert others == ["TAVILY_API_KEY", "OPENAI_API_KEY"]
+    assert "OPENAI" not in advice(Settings(openai_api_key="sk"))
     assert advice(Settings(tavily_api_key="t")) == ""
     assert advice(Settings(searxng_base_url="http://own.example")) == ""

@@ -188,7 +188,10 @@ def advice(settings: Settings) -> str:
         return ""
     sold = sorted(filter(None, map(_sold, PROVIDERS)))[:_MOST_ADVISED]
     keys = " or ".join(f"{key} (USD {usd:g} a request, {page})" for usd, _, key, page in sold)
-    return f"No search provider has a key here: set {keys}."
+    # The two keys that people most often have already.
+    others = [] if "TAVILY_API_KEY" in keys else ["TAVILY_API_KEY works as well"]
+    others += [] if getattr(settings, "openai_api_key", None) else ["OPENAI_API_KEY answers without any of them"]
+    return ". ".join([f"No search provider has a key here: set {keys}", *others]) + "."
 
 
 def _sold(entry: Entry) -> tuple[float, int, str, str] | None:

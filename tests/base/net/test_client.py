@@ -102,7 +102,7 @@ async def test_a_truncated_compressed_reply_is_retryable(client: httpx2.AsyncCli
 @pytest.mark.parametrize(
     ("coding", "message"),
     [
-        ("br", "The reply of vendor is in a content coding that was not requested."),
+        ("compress", "The reply of vendor is in a content coding that was not requested."),
         ("gzip", "The reply of vendor has invalid compressed data."),
     ],
 )

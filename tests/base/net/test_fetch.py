@@ -85,7 +85,7 @@ async def test_a_compressed_page_is_decompressed(serve: Serve) -> None:
 @pytest.mark.parametrize(
     ("coding", "message"),
     [
-        ("br", "The page is in a content coding that was not requested."),
+        ("compress", "The page is in a content coding that was not requested."),
         ("gzip", "The page has invalid compressed data."),
     ],
 )
@@ -193,7 +193,8 @@ async def test_a_failing_status_is_a_fetch_error_that_names_it(serve: Serve, sta
     server = await serve(page(b"" if status == 304 else b"sorry", status=f"{status} No"))
     with pytest.raises(SearchFetchError) as caught:
         await fetch(server, "/?token=hunter2")
-    assert caught.value.details == {"status": status}
+    protected = {"reason": "protected"} if status in (401, 403) else {}
+    assert caught.value.details == {"status": status, **protected}
     assert "hunter2" not in caught.value.message
 
 

@@ -62,7 +62,7 @@ async def test_a_pdf_without_text_is_an_error(sandbox: Sandbox, reader: ReaderTa
     [
         ("special/empty", "no readable text", {"reason": "empty"}),
         ("special/not-found", "404", {"status": 404}),
-        ("special/forbidden", "403", {"status": 403}),
+        ("special/forbidden", "403", {"status": 403, "reason": "protected"}),
     ],
 )
 async def test_the_error_for_an_unreadable_page_has_its_reason(

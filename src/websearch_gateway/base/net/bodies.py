@@ -8,11 +8,13 @@ vendor could make a longer one expensive.
 from __future__ import annotations
 
 import functools
+import sys
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import webencodings
@@ -29,12 +31,14 @@ from websearch_gateway.ports import Workers
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-ACCEPT_ENCODING = "gzip, deflate"
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 MAX_BYTES = 5_000_000
 """The default limit of a decoded page or reply, in bytes."""
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _GZIP_MAGIC = 0x1F
 _RAW_DEFLATE = -zlib.MAX_WBITS
+_ZSTD_WINDOW_LOG = 23
+"""8 MB, the most that https://www.rfc-editor.org/rfc/rfc9659 allows a body to need."""
 _PIECES_PER_TURN = 100
 
 
@@ -103,6 +107,82 @@ class Inflate(Decoder):
             return self._zlib.decompress(data, limit)
 
 
+class Brotli(Decoder):
+    """`br` (https://www.rfc-editor.org/rfc/rfc7932)."""
+
+    def __init__(self) -> None:
+        import brotli
+
+        self._brotli = brotli.Decompressor()
+        self._error: type[Exception] = brotli.error
+        self._first = True
+
+    @property
+    def complete(self) -> bool:
+        return self._first or self._brotli.is_finished()
+
+    def feed(self, data: bytes, limit: int) -> bytes:
+        decoded = bytearray()
+        while len(decoded) < limit and not self._brotli.is_finished():
+            self._first = False
+            try:
+                decoded += self._brotli.process(data, output_buffer_limit=limit - len(decoded))
+            except self._error:
+                raise CodingError("has invalid compressed data") from None
+            data = b""
+            if self._brotli.can_accept_more_data():
+                break
+        return bytes(decoded[:limit])
+
+
+class Zstandard(Decoder):
+    """`zstd` (https://www.rfc-editor.org/rfc/rfc8878), also with several frames."""
+
+    def __init__(self) -> None:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+
+        self._error: type[Exception] = zstd.ZstdError
+        self._new = partial(
+            zstd.ZstdDecompressor, options={zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
+        )
+        self._zstd = self._new()
+        self._first = True
+
+    @property
+    def complete(self) -> bool:
+        return self._first or self._zstd.eof
+
+    def feed(self, data: bytes, limit: int) -> bytes:
+        decoded = bytearray()
+        try:
+            while len(decoded) < limit:
+                if self._zstd.eof:
+                    data = data or self._zstd.unused_data
+                    if not data:
+                        break
+                    self._zstd = self._new()
+                self._first = False
+                decoded += self._zstd.decompress(data, limit - len(decoded))
+                data = b""
+                if self._zstd.needs_input:
+                    break
+        except self._error:
+            raise CodingError("has invalid compressed data") from None
+        return bytes(decoded)
+
+
+_DECODERS: Mapping[str, type[Decoder]] = {
+    "gzip": Inflate,
+    "x-gzip": Inflate,
+    "deflate": Inflate,
+    "br": Brotli,
+    "zstd": Zstandard,
+}
+
+
 def decoder_for(content_encoding: str) -> Decoder:
     """The decoder for a Content-Encoding header.
 
@@ -115,9 +195,9 @@ def decoder_for(content_encoding: str) -> Decoder:
     codings = [name for part in content_encoding.split(",") if not _is_no_coding(name := part.strip().lower())]
     if not codings:
         return Decoder()
-    if len(codings) > 1 or codings[0] not in ("gzip", "x-gzip", "deflate"):
+    if len(codings) > 1 or codings[0] not in _DECODERS:
         raise CodingError("is in a content coding that was not requested")
-    return Inflate()
+    return _DECODERS[codings[0]]()
 
 
 def _is_no_coding(name: str) -> bool:

@@ -423,12 +423,14 @@ def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapp
     if wait is None:
         wait = seconds_until_reset(headers, now) or None
     # https://developers.cloudflare.com/cloudflare-challenges/challenge-types/challenge-pages/detect-response/
-    challenge = {"reason": "robot_page"} if headers.get("cf-mitigated") == "challenge" else {}
+    cause = {"reason": "protected"} if status in (401, 403) else {}
+    if headers.get("cf-mitigated") == "challenge":
+        cause = {"reason": "robot_page"}
     raise SearchFetchError(
         f"{host} answered with HTTP status {status}.",
         retry_after=wait,
         retryable=status >= 500,
-        details={"status": status, **challenge},
+        details={"status": status, **cause},
     )
 
 

@@ -65,9 +65,23 @@ def show_response(response: SearchResponse, console: Console | None = None) -> N
         body += [Text(), *(Text.assemble(one.title, "\n", (one.url, "dim")) for one in response.sources)]
     stored = (" · from the cache", "bold green") if response.cache != "miss" else ""
     title = Text.assemble((response.provider, "bold"), stored)
-    console.print(Panel(Group(*body), title=title, title_align="left", border_style="cyan", padding=(1, 2)))
+    if console.is_terminal:
+        console.print(Panel(Group(*body), title=title, title_align="left", border_style="cyan", padding=(1, 2)))
+    else:
+        _print_plain(response, title.plain, console)
     _warn(response.warnings, console)
     console.print(Text(f"  {_footer(response)}", style="dim"))
+
+
+def _print_plain(response: SearchResponse, origin: str, console: Console) -> None:
+    """The answer for a pipe or a file: no frame, and no line is broken."""
+    lines = [_numbered(response).plain]
+    for citation in response.citations:
+        quote = [f"    “{citation.quote}”"] if citation.quote else []
+        lines += ["", f"[{citation.rank}] {citation.title}", f"    {citation.url}", *quote]
+    if not response.citations:
+        lines += [line for one in response.sources for line in ("", one.title, f"    {one.url}")]
+    console.print(Text("\n".join([*lines, "", f"  {origin}"])), soft_wrap=True)
 
 
 VERDICTS = {

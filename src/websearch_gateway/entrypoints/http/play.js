@@ -23,6 +23,8 @@
     return link(url, name);
   });
   const host = (url) => isWeb(url) ? new URL(url).hostname : "";
+  // A citation has one link: to the quote on its page where it has one.
+  const best = (one) => isWeb(one.quoteUrl) ? one.quoteUrl : one.url;
   const named = (url, title) => link(url, title && title !== host(url) ? title : `${host(url)}${isWeb(url) ? new URL(url).pathname : ""}`);
   const seconds = (value) => value < 1 ? `${Math.round(value * 1000)} ms` : `${value.toFixed(1)} s`;
   const dollars = (value) => value === 0 ? "$0" : `$${value.toFixed(value < 0.01 ? 4 : 2)}`;
@@ -51,6 +53,10 @@
 
   // Where a cited stretch of the answer ends, its numbers follow; pointing at it or focusing one shows the quotes.
   const answerText = (panel, result) => {
+    const isMark = (stretch) => {
+      const [, url] = stretch.match(/^\s*\(?\[[^\]]*\]\((\S+?)\)\)?\s*$/) || [];
+      return /^\s*\[\d+\]\s*$/.test(stretch) || result.citations.some((one) => url && [one.url, one.quoteUrl].includes(url));
+    };
     const points = Array.from(result.text); // the offsets count characters, not UTF-16 units
     const ends = new Map();
     result.citations.forEach((citation, place) => citation.spans.forEach((span) => {
@@ -72,7 +78,7 @@
         return make("a", { href: `#${to}`, "aria-describedby": id, "aria-label": `Citation ${one.number}` }, `${one.number}`);
       });
       const stretch = points.slice(from, end).join("");
-      const own = /^\s*\[\d+\]\s*$/.test(stretch) ? [] : prose(stretch); // a mark of the text would stand beside ours
+      const own = isMark(stretch) ? [] : prose(stretch); // the text's own mark or link would stand beside ours
       text.append(make("span", { class: "cited" }, ...own, make("sup", {}, ...marks), box));
       told = end;
     });
@@ -94,19 +100,36 @@
     return frame;
   };
 
+  const found = (_, result) => result.results.map((one) => article(
+    link(one.link, one.title), joined(host(one.link), one.provider, one.published_date),
+    make("p", {}, one.snippet), foldable("Text of the page", one.page_content)));
+  const VERDICTS = {
+    verbatim: "a page says this word for word",
+    differs: "a page says something else",
+    found: "words near to it, which prove nothing by themselves",
+    not_found: "no page says this",
+    unread: "no page could be read",
+    supported: "supported by a quote",
+    contradicted: "contradicted by a quote",
+    unclear: "the quotes do not decide it",
+  };
+
   const RENDER = {
     search_web: (panel, result) => [
       answerText(panel, result),
       ...(result.searchSuggestions ? [suggestions(result.searchSuggestions)] : []),
       ...(result.citations.length ? [titled("Citations", make("ol", { class: "sources" }, ...result.citations.map((one, place) =>
-        make("li", { id: `${panel.id}-source-${place + 1}`, tabindex: "-1" }, link(one.url, one.title),
+        make("li", { id: `${panel.id}-source-${place + 1}`, tabindex: "-1" }, link(best(one), one.title || one.url),
           make("small", {}, joined(host(one.url), one.publishedAt, one.page && `page ${one.page}`)),
-          ...quoted(one), isWeb(one.quoteUrl) ? link(one.quoteUrl, "the quote on its page") : null))))] : []),
+          ...quoted(one)))))] : []),
       ...listed("Found, but not cited", result.sources.map((one) => named(one.url, one.title))),
     ],
-    web_search: (_, result) => result.results.map((one) => article(
-      link(one.link, one.title), joined(host(one.link), one.provider, one.published_date),
-      make("p", {}, one.snippet), foldable("Text of the page", one.page_content))),
+    web_search: found,
+    search_news: found,
+    check_claims: (_, result) => result.claims.map((one) => article(
+      one.claim, joined(VERDICTS[one.verdict] || one.verdict, one.judge === "model" && "judged by a model"),
+      ...listed("What differs", one.differences.map((each) => `${each.kind}: the sentence has ${each.claim}, the page ${each.page}`)),
+      ...one.quotes.map((each) => make("blockquote", {}, make("q", {}, each.text), make("small", {}, link(best(each), host(each.url))))))),
     read_from_page: (_, result) => [
       make("p", {}, link(result.url, result.title)),
       ...result.queries.flatMap((query) => query.results.length ? query.results : [query.nearest].filter(Boolean)).map((one) => article(
@@ -120,6 +143,8 @@
   const COUNTED = {
     search_web: (result) => count(result.citations, "citation"),
     web_search: (result) => count(result.results, "result"),
+    search_news: (result) => count(result.results, "result"),
+    check_claims: (result) => count(result.claims.flatMap((one) => one.quotes), "quote"),
     read_from_page: (result) => count(result.queries.flatMap((query) => query.results), "passage"),
     search_docs: (result) => count(result.results, "section"),
   };
@@ -158,7 +183,8 @@
       if (field.type === "checkbox") found[field.dataset.argument] = field.checked;
       else if (field.value.trim()) found[field.dataset.argument] = field.value.trim();
     }
-    return found;
+    if (panel.dataset.tool !== "check_claims") return found;
+    return { claims: [{ claim: found.claim, ...(found.urls ? { urls: [found.urls] } : {}) }] };
   };
 
   async function* lines(body) {

@@ -41,43 +41,79 @@ from websearch_gateway.entrypoints.lifecycle import LazyGateway, describe
 from websearch_gateway.entrypoints.tools.table import Tool, callable_tools
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import AskedUpstream, Caller, Watch
-from websearch_gateway.results import DocsSearchResponse, PagePassages, SearchResponse, WebSearchResponse, WireModel
+from websearch_gateway.results import (
+    CheckedClaims,
+    DocsSearchResponse,
+    PagePassages,
+    SearchResponse,
+    WebSearchResponse,
+    WireModel,
+)
 from websearch_gateway.settings.loading import Settings
 
-_DOMAIN = ("includeDomains", "Only this domain (optional)", 'type="text" placeholder="example.org"')
-_QUESTION = ("query", "Question", 'type="text" required placeholder="How tall is the Eiffel Tower?"')
+Field = tuple[str, str, str]
+"""An argument, its label, and the attributes of its text field; `FRESH` and `CHECKBOX` in place of these are other
+kinds of fields."""
 
-TABS: Mapping[str, tuple[str, str, str, tuple[tuple[str, str, str], ...]]] = {
+FRESH, CHECKBOX = "<select>", "<checkbox>"
+_DOMAINS: Field = ("includeDomains", "Only these domains", 'type="text" placeholder="example.org"')
+_REGION: Field = ("region", "Country", 'type="text" placeholder="DE" size="4"')
+_FRESHNESS: Field = ("freshness", "How old at most", FRESH)
+_QUESTION: Field = ("query", "Question", 'type="text" required placeholder="How tall is the Eiffel Tower?"')
+_QUERY: Field = ("query", "Query", 'type="text" required placeholder="Eiffel Tower height"')
+
+TABS: Mapping[str, tuple[str, str, str, tuple[Field, ...]]] = {
     "search_web": (
         "Answer",
         "Checking the question",
         "A short answer from the web with its citations. Point at a citation or focus it to see the quote.",
-        (_QUESTION, _DOMAIN, ("verifyCitations", "Read the cited pages and quote them", "")),
+        (
+            _QUESTION,
+            _DOMAINS,
+            _REGION,
+            ("freshnessHours", "At most so many hours old", 'type="number" min="1" max="168" placeholder="24"'),
+            ("verifyCitations", "Read the cited pages and quote them", CHECKBOX),
+        ),
     ),
     "web_search": (
-        "Web results",
+        "Search",
         "Checking the query",
         "Pages that search providers find, with their text.",
-        (("query", "Query", 'type="text" required placeholder="Eiffel Tower height"'), _DOMAIN),
+        (_QUERY, _DOMAINS, _REGION, _FRESHNESS),
+    ),
+    "search_news": (
+        "News",
+        "Checking the query",
+        "News of the last days, with their text.",
+        (_QUERY, _DOMAINS, _REGION, _FRESHNESS),
     ),
     "read_from_page": (
-        "One page",
+        "Read",
         "Reading the page",
         "The passages of one page that answer a question.",
         (("url", "Address of the page", 'type="url" required placeholder="https://example.org/"'), _QUESTION),
     ),
+    "check_claims": (
+        "Check",
+        "Checking the claim",
+        "A sentence beside the words of pages. It shows which numbers, dates and names differ, not whether it is true.",
+        (
+            ("claim", "Sentence", 'type="text" required placeholder="The Eiffel Tower is 330 metres tall."'),
+            ("urls", "Address of a page; empty to search", 'type="url" placeholder="https://example.org/"'),
+        ),
+    ),
     "search_docs": (
-        "Documentation",
+        "Docs",
         "Searching the index",
         "Sections of the documentation that this gateway has indexed.",
         (
             ("query", "Question", 'type="text" required placeholder="How do I set a timeout?"'),
-            ("siteId", "Only this site (optional)", 'type="text"'),
+            ("siteId", "Only this site", 'type="text"'),
         ),
     ),
 }
-"""The tools of the page: the tab's title, what the tool does first, what it gives, and its fields: argument, label and
-attributes, which a checkbox lacks."""
+"""The tools of the page: the tab's title, what the tool does first, what it gives, and its fields. The fields of
+`check_claims` are those of one claim."""
 
 _SHOW = (
     'addEventListener("message", (event) => { if (event.source === parent) document.body.innerHTML = event.data; });'
@@ -142,7 +178,7 @@ def rendered(*, with_token: bool, base: str = "") -> str:
             tool=tool, title=title, selected="true" if first else "false", index="0" if first else "-1"
         )
         shown = "".join(
-            pieces["text" if more else "checkbox"].substitute(tool=tool, argument=argument, label=label, more=more)
+            pieces[_KINDS.get(more, "text")].substitute(tool=tool, argument=argument, label=label, more=more)
             for argument, label, more in fields
         )
         panels += pieces["panel"].substitute(
@@ -155,6 +191,9 @@ def rendered(*, with_token: bool, base: str = "") -> str:
         Html(body),
         head=Html(f'<style>{_file("play.css")}</style><script src="{base}/play.js" defer></script>'),
     )
+
+
+_KINDS = {FRESH: "freshness", CHECKBOX: "checkbox"}
 
 
 def _ask_endpoint(
@@ -235,6 +274,8 @@ def why_nothing(result: WireModel, asked: list[AskedUpstream]) -> str:
             return "The answer names no page that supports it, so nothing in it is proven. The warnings say more."
         case WebSearchResponse(results=()):
             return _why_not_found(result.cache, asked)
+        case CheckedClaims(claims=claims) if not any(claim.quotes for claim in claims):
+            return "No page says anything near to that. Name the address of a page, or use the words of its subject."
         case PagePassages(queries=queries) if not any(query.results for query in queries):
             seen = f" It says: {result.note}." if result.note else ""
             return f"The page was read, but none of its passages answers that.{seen} Try words that the page uses."

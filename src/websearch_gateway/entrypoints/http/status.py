@@ -59,7 +59,10 @@ def status_endpoint(gateway: LazyGateway, settings: Settings) -> Callable[[Reque
         if settings.auth_mode == "token" and "admin" in caller_of(request).scopes:
             tokens = await operations.best_effort(operations.token_uses, None, seconds=TOKENS_SECONDS)
         sign_out = f"{settings.base_path}{SIGN_OUT}" if cookie_token(request.scope) else ""
-        page = rendered(snapshot, datetime.now(UTC), tokens=tokens, links=links, sign_out=sign_out)
+        live = "live" in request.query_params
+        own = (f"{settings.base_path}/", "Stop reloading") if live else (f"{settings.base_path}/?live", _RELOAD)
+        shown = [*links, own]
+        page = rendered(snapshot, datetime.now(UTC), tokens=tokens, links=shown, sign_out=sign_out, live=live)
         allowed = {"Content-Security-Policy": policy(form=True), "Referrer-Policy": "same-origin"} if sign_out else {}
         return page_reply(page, headers=allowed)
 
@@ -188,6 +191,7 @@ UPSTREAMS = ("Upstreams", "State", "Calls", "Failed", "p50", "p95", "Last error"
 TOKENS_SECONDS = 2.0
 """The longest wait for what tokens have used; without it the page has no list of them (seconds)."""
 REFRESH_SECONDS = 10
+_RELOAD = f"Reload every {REFRESH_SECONDS} s"
 LAST_FAILURES = 8
 MAIN_TOOL = "search_web"
 
@@ -199,6 +203,7 @@ def rendered(
     tokens: TokenUses | None = None,
     links: Sequence[tuple[str, str]] = (),
     sign_out: str = "",
+    live: bool = False,
 ) -> str:
     """The whole document.
 
@@ -206,6 +211,7 @@ def rendered(
         tokens: those that were created, if the page lists them.
         links: addresses and titles of other pages.
         sign_out: where the button posts that ends the session; empty for no button.
+        live: it reloads itself, which people who need time to read must be able to leave off (WCAG 2.2, 2.2.2).
     """
     level, sentence = level_of(snapshot, now)
     summary = facts(f"version {__version__}", f"up {span(snapshot.figures.uptime_seconds)}", f"{now:%H:%M:%S} UTC")
@@ -225,7 +231,7 @@ def rendered(
             tag("div", _tools(snapshot), _failures(snapshot, now), class_="columns"),
             *([] if tokens is None else [_tokens(tokens)]),
         ),
-        head=Html(f'<meta http-equiv="refresh" content="{REFRESH_SECONDS}">'),
+        head=Html(f'<meta http-equiv="refresh" content="{REFRESH_SECONDS}">') if live else None,
     )
 
 

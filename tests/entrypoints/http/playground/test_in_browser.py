@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,7 +66,10 @@ HOSTILE: dict[str, WireModel] = {
     "search_docs": DocsSearchResponse(results=(DocsHit(content=EVIL, url=SCRIPT, heading_path=(EVIL,)),)),
 }
 UPSTREAM = {"name": EVIL, "calls": 1, "seconds": 0.1, "outcome": "ok", "usd": 0.002}
+AXE = Path(__file__).parents[4] / "tests" / "node" / "node_modules" / "axe-core" / "axe.min.js"
 FIELDS = {
+    "search_news": {"query": "eiffel tower"},
+    "check_claims": {"claim": "The Eiffel Tower is 330 metres tall."},
     "search_web": {"query": QUESTION},
     "web_search": {"query": "eiffel tower"},
     "read_from_page": {"url": "https://example.org/", "query": "height"},
@@ -177,9 +182,15 @@ async def test_results_of_the_web_and_passages_of_a_page(browse: Open, door: Doo
         found = await ask(page, "web_search")
         assert "Height, history and figures" in found
         assert re.search(r"serper\s+answered", found)
+        assert "Searching the web" in await ask(page, "search_news")
         passages = await ask(page, "read_from_page", url=f"{sandbox.url}/pages/eiffel-tower")
         assert "330 metres" in passages
         assert "score" in passages
+        checked = await ask(page, "check_claims", urls=f"{sandbox.url}/pages/eiffel-tower")
+        assert "330 metres" in checked
+        wrong = "The Eiffel Tower is 350 metres tall."
+        checked = await ask(page, "check_claims", claim=wrong, urls=f"{sandbox.url}/pages/eiffel-tower")
+        assert "the sentence has 350 metres, the page 330 metres" in checked
 
 
 async def test_it_says_why_there_is_nothing_and_what_failed(browse: Open, door: Door, sandbox: Sandbox) -> None:
@@ -239,10 +250,10 @@ async def test_the_keyboard_reaches_everything(browse: Open, door: Door) -> None
     async with door() as http, browse() as page:
         await page.goto(f"{address(http)}/play")
         order = []
-        for _ in range(7):
+        for _ in range(9):
             await page.keyboard.press("Tab")
             order.append(await page.evaluate(active))
-        names = ["query", "includeDomains", "verifyCitations"]
+        names = ["query", "includeDomains", "region", "freshnessHours", "verifyCitations"]
         assert order == ["Status", "HTTP API", "tab-search_web", *(f"search_web-{name}" for name in names), "Ask"]
         await page.focus("#tab-search_web")
         for key, tool in (("ArrowRight", "web_search"), ("End", "search_docs"), ("ArrowRight", "search_web")):
@@ -315,3 +326,61 @@ async def test_every_text_can_be_read_and_every_control_has_a_name(browse: Open,
                 for scheme in SCHEMES:
                     await page.emulate_media(color_scheme=scheme)
                     assert await page.evaluate(LEAST_CONTRAST) >= 4.5, (tool, size, scheme)
+
+
+async def test_region_freshness_and_domains_reach_the_tool(browse: Open, door: Door) -> None:
+    asked: list[dict[str, Any]] = []
+    async with door() as http, browse() as page:
+        page.on("request", lambda request: asked.append(json.loads(request.post_data)) if request.post_data else None)
+        await page.goto(f"{address(http)}/play")
+        await page.click("#tab-web_search")
+        await page.select_option("#web_search-freshness", "week")
+        await ask(page, "web_search", region="DE", includeDomains="example.org")
+        await ask(page, "search_web", freshnessHours="24", region="DE")
+        await ask(page, "check_claims")
+    domains = {"includeDomains": "example.org"}
+    assert asked == [
+        {"tool": "web_search", "arguments": {"query": "eiffel tower", "region": "DE", "freshness": "week", **domains}},
+        {
+            "tool": "search_web",
+            "arguments": {"query": QUESTION, "region": "DE", "freshnessHours": "24", "verifyCitations": True},
+        },
+        {"tool": "check_claims", "arguments": {"claims": [{"claim": "The Eiffel Tower is 330 metres tall."}]}},
+    ]
+
+
+async def test_the_answer_stands_above_the_trace_and_a_citation_has_one_link(browse: Open, door: Door) -> None:
+    async with door() as http, browse() as page:
+        await page.goto(f"{address(http)}/play")
+        before = await page.locator("#panel-search_web [type=submit]").bounding_box()
+        await ask(page)
+        answer, stages = [await page.locator(name).first.bounding_box() for name in (".answer", ".stages")]
+        assert answer is not None
+        assert stages is not None
+        assert answer["y"] < stages["y"]
+        assert await page.locator("#panel-search_web [type=submit]").bounding_box() == before
+        assert await page.locator(".answer sup a").count() >= 1
+        assert await page.locator(".answer a").count() == await page.locator(".answer sup a").count()
+        assert await page.locator(".sources > li").count() == await page.locator(".sources a").count()
+        await resize(page, (375, 800))
+        heights = "[...document.querySelectorAll('.result td')].map(cell => cell.getClientRects()[0].height)"
+        cells = await page.evaluate(heights)
+        assert max(cells) < 1.9 * min(cells), "a word is broken"
+
+
+async def test_axe_finds_nothing_serious(browse: Open, door: Door) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: npm install --prefix tests/node")
+    async with door() as http, browse() as page:
+        for path, tools in (("/play", FIELDS), ("/", [""])):
+            await page.goto(f"{address(http)}{path}")
+            for tool in tools:
+                if tool:
+                    await ask(page, tool)
+                for size, scheme in itertools.product((WIDE, (375, 800)), SCHEMES):
+                    await resize(page, size)
+                    await page.emulate_media(color_scheme=scheme)
+                    await page.evaluate(AXE.read_text())  # not as a script of the page, which its policy refuses
+                    found = (await page.evaluate("axe.run()"))["violations"]
+                    serious = [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+                    assert serious == [], (path, tool, size, scheme)
