@@ -156,3 +156,12 @@ def test_the_package_exports_what_it_promises() -> None:
     assert websearch_gateway.__all__ == ["Claim", "Gateway", "SearchError", "SyncGateway", "__version__"]
     assert all(hasattr(websearch_gateway, name) for name in websearch_gateway.__all__)
     assert f'version = "{websearch_gateway.__version__}"' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_every_message_in_troubleshooting_is_one_that_the_gateway_gives() -> None:
+    sources = "".join(module.read_text() for module in MODULES)
+    document = (ROOT / "docs" / "troubleshooting.md").read_text()
+    entries = re.findall(r"^\*\*(.+?)\*\*", document, re.MULTILINE)
+    messages = [text for entry in entries for text in re.findall(r"`([^`]+)`", entry) if " " in text]
+    assert len(messages) > 12
+    assert [text for text in messages if text not in sources] == []
