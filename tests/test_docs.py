@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import websearch_gateway
+from websearch_gateway import Gateway
 from websearch_gateway.entrypoints.tools.table import TOOLS
 from websearch_gateway.results import SearchResponse
 from websearch_gateway.settings.loading import Settings
@@ -153,7 +155,9 @@ def test_the_agents_page_fits_one_screen() -> None:
 
 
 def test_the_package_exports_what_it_promises() -> None:
-    assert websearch_gateway.__all__ == ["Claim", "Gateway", "SearchError", "SyncGateway", "__version__"]
+    calls = [call for name, call in vars(Gateway).items() if inspect.iscoroutinefunction(call) and name[0] != "_"]
+    results = {inspect.signature(call).return_annotation for call in calls}
+    assert set(websearch_gateway.__all__) == {"Claim", "Gateway", "SearchError", "SyncGateway", "__version__", *results}
     assert all(hasattr(websearch_gateway, name) for name in websearch_gateway.__all__)
     assert f'version = "{websearch_gateway.__version__}"' in (ROOT / "pyproject.toml").read_text()
 

@@ -19,6 +19,7 @@ from mcp.client.stdio import stdio_client
 
 from tests.patience import PATIENT_PROCESS
 from tools import bundle
+from tools.registry_entry import variables
 from websearch_gateway import __version__
 from websearch_gateway.entrypoints.tools.table import TOOLS
 
@@ -117,7 +118,7 @@ def test_the_official_tool_accepts_and_packs_the_bundle(mcpb: tuple[str, Path], 
 
 async def test_a_client_starts_the_bundle_with_the_settings_of_its_user(mcpb: tuple[str, Path], tmp_path: Path) -> None:
     bundle.write(tmp_path / "bundle")
-    given = json.dumps({"serper_api_key": "sandbox-serper-key", "toolsets": "answer"})
+    given = json.dumps({"serper_api_key": "sandbox-serper-key"})
     started = json.loads(run(mcpb[0], NODE / "bundle.mjs", tmp_path / "bundle", given))
     settings = started["env"]
     assert settings.items() >= {"SERPER_API_KEY": "sandbox-serper-key", "OPENAI_API_KEY": ""}.items()
@@ -125,7 +126,26 @@ async def test_a_client_starts_the_bundle_with_the_settings_of_its_user(mcpb: tu
     cached = {"UV_CACHE_DIR": run(UV, "cache", "dir").strip(), "UV_PYTHON": sys.executable}
     environment = {**os.environ, **cached, "HOME": str(tmp_path), **settings}
     assert started["command"] == "uv"
-    assert await tools_of(str(UV), *started["args"], **environment) == {"search_web", "check_claims"}
+    assert "TOOLSETS" not in settings, "docs would not join by itself"
+    assert {"search_web", "get_content"} <= await tools_of(str(UV), *started["args"], **environment)
+
+
+def test_a_client_is_asked_for_each_setting_once_and_never_for_toolsets() -> None:
+    names = [variable["name"] for variable in variables()]
+    assert len(names) == len(set(names))
+    assert "PERPLEXITY_API_KEY" in names
+    assert "TOOLSETS" not in names
+
+
+def test_nothing_asks_a_package_index_for_this_project() -> None:
+    """Whoever takes the name there would run code on the machines of our users."""
+    texts = [path for folder in ("src", "docs", "deploy", "examples", "skills") for path in (ROOT / folder).rglob("*")]
+    asking = re.compile(
+        r"websearch-gateway\[|(?:pip3? install|pipx install|uvx|uv tool install)(?: -\S+)* [\"']?websearch-gateway\b"
+    )
+    for path in (*texts, ROOT / "README.md"):
+        if path.suffix in (".py", ".md", ".json", ".toml", ".yaml", ".service"):
+            assert not asking.search(path.read_text(encoding="utf-8")), path
 
 
 def test_the_bundle_shows_the_tools_that_are_listed_by_default() -> None:

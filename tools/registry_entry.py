@@ -12,7 +12,6 @@ from websearch_gateway.settings.loading import Settings
 
 FILE = Path(__file__).parents[1] / "server.json"
 FIRST = tuple(entry.needs[0] for entry in ENGINES if len(entry.needs) == 1)
-LAST = ("toolsets",)
 
 
 def entry() -> str:
@@ -26,7 +25,8 @@ def entry() -> str:
 def variables() -> list[dict[str, Any]]:
     """The settings that a client may ask its user for."""
     needed = [setting for provider in PROVIDERS for setting in provider.needs]
-    return [_variable(name) for name in (*FIRST, *needed, *LAST)]
+    # Never TOOLSETS: where it is set, `docs` does not join by itself.
+    return [_variable(name) for name in dict.fromkeys((*FIRST, *needed))]
 
 
 def _variable(name: str) -> dict[str, Any]:
@@ -34,8 +34,6 @@ def _variable(name: str) -> dict[str, Any]:
     variable: dict[str, Any] = {"name": name.upper(), "description": field.description}
     if "SecretStr" in str(field.annotation):
         variable["isSecret"] = True
-    if field.default:
-        variable["default"] = ",".join(field.default)
     return variable
 
 

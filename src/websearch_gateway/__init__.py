@@ -11,8 +11,32 @@ if TYPE_CHECKING:
     from websearch_gateway.entrypoints.python import Gateway, SyncGateway
     from websearch_gateway.errors import SearchError
     from websearch_gateway.models import Claim
+    from websearch_gateway.results import (
+        CheckedClaims,
+        DocsReadResponse,
+        DocsSearchResponse,
+        PageContent,
+        PagePassages,
+        RawSearchResponse,
+        SearchResponse,
+        WebSearchResponse,
+    )
 
-__all__ = ["Claim", "Gateway", "SearchError", "SyncGateway", "__version__"]
+__all__ = [
+    "CheckedClaims",
+    "Claim",
+    "DocsReadResponse",
+    "DocsSearchResponse",
+    "Gateway",
+    "PageContent",
+    "PagePassages",
+    "RawSearchResponse",
+    "SearchError",
+    "SearchResponse",
+    "SyncGateway",
+    "WebSearchResponse",
+    "__version__",
+]
 
 __version__ = "0.1.0"
 
@@ -21,6 +45,14 @@ _HOMES = {
     "SyncGateway": "websearch_gateway.entrypoints.python",
     "SearchError": "websearch_gateway.errors",
     "Claim": "websearch_gateway.models",
+    "CheckedClaims": "websearch_gateway.results",
+    "DocsReadResponse": "websearch_gateway.results",
+    "DocsSearchResponse": "websearch_gateway.results",
+    "PageContent": "websearch_gateway.results",
+    "PagePassages": "websearch_gateway.results",
+    "RawSearchResponse": "websearch_gateway.results",
+    "SearchResponse": "websearch_gateway.results",
+    "WebSearchResponse": "websearch_gateway.results",
 }
 
 

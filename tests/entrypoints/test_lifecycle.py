@@ -272,7 +272,7 @@ main()
     environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "PATH": ""}
     done = await asyncio.to_thread(_run, code, env=environment, stdin=subprocess.DEVNULL)
     assert done.returncode == 1
-    assert "pip install 'websearch-gateway[otel]'" in done.stderr
+    assert "pip install '.[otel]'" in done.stderr
 
 
 async def test_a_collector_that_never_answers_holds_no_end_up() -> None:

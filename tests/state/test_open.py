@@ -60,7 +60,7 @@ async def test_a_scheme_chooses_the_backend_and_connects_nowhere(url, backend):
 @pytest.mark.parametrize("missing", [lambda name: None, _no_parent])
 def test_a_missing_extra_is_named_with_its_command(monkeypatch, url, extra, missing):
     monkeypatch.setattr("importlib.util.find_spec", missing)
-    with pytest.raises(SearchNotConfiguredError, match=rf"pip install 'websearch-gateway\[{extra}\]'") as caught:
+    with pytest.raises(SearchNotConfiguredError, match=rf"pip install '\.\[{extra}\]'") as caught:
         open_state(url)
     assert "hunter2" not in caught.value.message
 

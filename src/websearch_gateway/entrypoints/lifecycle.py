@@ -230,7 +230,7 @@ def start_exporting(settings: Settings) -> Callable[[], None]:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
         raise SearchNotConfiguredError(
-            "OTEL_EXPORTER_OTLP_ENDPOINT needs more: pip install 'websearch-gateway[otel]'."
+            "OTEL_EXPORTER_OTLP_ENDPOINT needs more: pip install '.[otel]' in the folder of this project."
         ) from None
     ours = {"service.name": "websearch-gateway", "service.version": __version__}
     resource = Resource.create({**ours, **OTELResourceDetector().detect().attributes})

@@ -30,7 +30,7 @@ IDLE_SECONDS = 60.0
 CLOSE_SECONDS = 3.0
 NO_EXTRA = (
     "The page is made by scripts, and this gateway has no browser to run them: "
-    'pip install "websearch-gateway[browser]" and install Chromium.'
+    "pip install '.[browser]' in the folder of this project, and install Chromium."
 )
 NO_CHROMIUM = (
     "The page is made by scripts, and this gateway finds no browser to run them: "

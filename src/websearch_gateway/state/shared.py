@@ -230,5 +230,6 @@ def require(module: str, *, extra: str, setting: str = "STATE_URL") -> None:
         found = False
     if not found:
         raise SearchNotConfiguredError(
-            f"{setting} names a backend whose library is not installed: pip install 'websearch-gateway[{extra}]'."
+            f"{setting} names a backend whose library is not installed: pip install '.[{extra}]' in the folder of this "
+            "project."
         )

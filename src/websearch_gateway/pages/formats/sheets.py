@@ -18,7 +18,7 @@ from websearch_gateway.pages.formats.package import Package, encrypted, too_larg
 from websearch_gateway.pages.formats.rendering import until_too_long
 from websearch_gateway.pages.formats.sheet_looks import Looks, column_of, looks_of
 
-EXTRA = 'Spreadsheets need the extra `documents`: pip install "websearch-gateway[documents]".'
+EXTRA = "Spreadsheets need the extra `documents`: pip install '.[documents]' in the folder of this project."
 MOST_SHEETS = 500
 MOST_COLUMNS = 1_000
 LONGEST_REPEATED = 100
