@@ -46,6 +46,14 @@ def test_a_support_is_found_in_its_part_however_the_parts_are_counted(named: int
     assert [answer.text[span.start : span.end] for span in answer.spans] == ["Der Turm ist 330 m hoch."]
 
 
+def test_a_chunk_that_is_no_web_page_is_counted_and_not_cited() -> None:
+    reply = gemini({"text": TEXT}, supports=[gemini_support(TEXT, "Der Turm ist 330 m hoch.", 0)])
+    reply["candidates"][0]["groundingMetadata"]["groundingChunks"][0] = {"maps": {"uri": "https://maps.example/x"}}
+    answer = API.parse(encoded(reply))
+    assert answer.spans == ()
+    assert "Citations left out because they name no source: 1." in answer.warnings
+
+
 def test_a_support_without_a_place_is_counted_and_not_guessed() -> None:
     support = {"segment": {"startIndex": 3, "endIndex": 9, "text": "other"}, "groundingChunkIndices": [0]}
     answer = API.parse(encoded(gemini({"text": TEXT}, supports=[support])))

@@ -194,6 +194,11 @@ def citation_notes(part: Json) -> list[Json]:
     return [{**note, **typed(dict, note.get("url_citation"))} for note in notes]
 
 
+def unnamed_citations(count: int) -> str:
+    """The warning about citations that name no page."""
+    return f"Citations left out because they name no source: {count}."
+
+
 def applying(notes: Mapping[str, object]) -> tuple[str, ...]:
     """The notes whose condition is true."""
     return tuple(note for note, condition in notes.items() if condition)

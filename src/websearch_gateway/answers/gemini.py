@@ -30,6 +30,7 @@ from websearch_gateway.answers.common import (
     not_written,
     parsed_or_empty,
     quota_is_spent,
+    unnamed_citations,
 )
 from websearch_gateway.base import Fetcher, Reply, is_web_address
 from websearch_gateway.errors import RATE_LIMITED, SearchAuthError, SearchError, SearchFetchError, SearchProviderError
@@ -111,15 +112,24 @@ class Gemini(EngineApi):
         chunks = [Source(typed(str, web.get("uri")).replace(" ", "%20"), typed(str, web.get("title"))) for web in webs]
         if not grounding.get("webSearchQueries") and not chunks:
             raise not_searched(self.vendor)
+        # Some chunks are no web pages, such as a place of Google Maps.
+        unnamed = sum(not is_web_address(chunk.url) for chunk in chunks)
         spans, lost = _spans(objects(grounding.get("groundingSupports"))[:MAX_SPANS], parts, starts, chunks)
         return Answer(
             text=text,
             spans=spans,
             provider=self.name,
-            sources=tuple(chunks),
+            sources=tuple(chunk for chunk in chunks if is_web_address(chunk.url)),
             search_suggestions=typed(str, typed(dict, grounding.get("searchEntryPoint")).get("renderedContent"))
             or None,
-            warnings=applying({FILTERED: is_filtered, CUT_OFF: reason == "MAX_TOKENS", lost_citations(lost): lost}),
+            warnings=applying(
+                {
+                    FILTERED: is_filtered,
+                    CUT_OFF: reason == "MAX_TOKENS",
+                    lost_citations(lost): lost,
+                    unnamed_citations(unnamed): unnamed,
+                }
+            ),
         )
 
     def billed(self, body: bytes) -> Billed:
@@ -187,7 +197,7 @@ def _spans(
         spans += [
             Span(chunks[number].url, chunks[number].title, *place)
             for number in typed(list, support.get("groundingChunkIndices"))
-            if isinstance(number, int) and 0 <= number < len(chunks)
+            if isinstance(number, int) and 0 <= number < len(chunks) and is_web_address(chunks[number].url)
         ]
     return tuple(spans), lost
 

@@ -26,6 +26,7 @@ from websearch_gateway.answers.common import (
     not_written,
     parsed_or_empty,
     shown_code,
+    unnamed_citations,
 )
 from websearch_gateway.answers.draft import resolve_marks
 from websearch_gateway.base import is_web_address, iso_date
@@ -98,7 +99,7 @@ class Perplexity(EngineApi):
         warnings = {
             FILTERED: is_filtered,
             CUT_OFF: reply.get("status") == "incomplete" and not is_filtered,
-            f"Citations left out because they name no source: {unknown}.": unknown,
+            unnamed_citations(unknown): unknown,
         }
         return Answer(
             text=text,
