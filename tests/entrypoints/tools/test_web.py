@@ -148,7 +148,7 @@ async def test_claims_as_json_text_are_the_claims(connect: Connect, sandbox: San
             for form in (claims, json.dumps(claims))
         ]
         nothing = structured(await client.call_tool("search_web", {"query": QUESTION, "includeDomains": ["null"]}))
-    assert text[0]["verdict"] == typed[0]["verdict"] == "supported"
+    assert text[0]["verdict"] == typed[0]["verdict"] == "found"
     assert sandbox.calls("serper") == sandbox.calls("google") == 0
     assert nothing["citations"]
 
