@@ -120,6 +120,30 @@ def test_a_part_of_a_sentence_or_more_than_it_is_not_verbatim(claim: str) -> Non
     assert not is_verbatim(claim, SENTENCE)
 
 
+@pytest.mark.parametrize(
+    ("page", "claim", "difference"),
+    [
+        (
+            "Aksel Moen served for 31 years.",
+            "Aksel Moen served for 13 years.",
+            Difference("number", "13 years", "31 years"),
+        ),
+        (
+            "Old clients can no longer connect.",
+            "Old clients can connect.",
+            Difference("denial", "connect", "not: connect"),
+        ),
+        (
+            "LoomDB was released on 30 May 2026.",
+            "LoomDB was released on 30 June 2026.",
+            Difference("date", "30 June 2026", "30 May 2026"),
+        ),
+    ],
+)
+def test_a_fact_of_the_page_s_subject_differs_too(page: str, claim: str, difference: Difference) -> None:
+    assert findings([claim], page, "Release of LoomDB to Aksel Moen")[0].differences == (difference,)
+
+
 def test_a_row_and_a_list_item_are_verbatim_as_a_whole() -> None:
     page = "| Tower | Height |\n|---|---|\n| North | 41 |\n| South | 38 |\n\n- Dogs stay outside\n- Cats may enter"
     assert [one.verdict for one in findings(["North 41", "| South | 38 |", "Dogs stay outside."], page, "")] == [
@@ -168,7 +192,7 @@ Halvor Group sold the mill to Brisk Energy in 2019. Version 3.1 runs on Linux.
         ("The north shore never froze in 1974.", "denial", "not: froze", "froze"),
         ("The south shore froze in 1974.", "name", "south", "north"),
         ("Two thirds of the money came from the canton of Ard.", "number", "66.67 percent", "33.33 percent"),
-        ("Trucks of under 20 tonnes are not admitted.", "number", "20 tonnes", "20 tonnes"),
+        ("Trucks of under 20 tonnes are not admitted.", "number", "under 20 tonnes", "over 20 tonnes"),
         ("Deaths fell from 11.3% with placebo to 14.1% with the drug.", "number", "11.3 % ... 14.1 %", ""),
         ("Brisk Energy sold the mill to Halvor Group in 2019.", "name", "Brisk Energy", "Halvor Group"),
         ("Version 3.10 runs on Linux.", "number", "3.10", "3.1"),

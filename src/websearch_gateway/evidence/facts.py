@@ -197,7 +197,8 @@ _SAYS_NO = re.compile(
     + r"|(?<!\w)(?:lack\w*|den(?:y|ies|ied|ying)|refus\w*|declin\w*|reject\w*|fail(?:s|ed|ing|ure)?|absen\w*|"
     r"impossible|un(?:able|like|likely|known|clear|changed|common|usual|safe|healthy|successful)|prevent\w*|prohibit\w*|"
     r"forbid\w*|forbad\w*|hardly|rarely|seldom|barely|los[et]|loses|stop\w*|turn(?:s|ed)? down|exclud\w*|avoid\w*|"
-    r"missing|ban(?:s|ned)?|barred|illegal\w*|ended|free of|ke(?:ep|eps|pt) (?:out|off)|instead|except)(?!\w)",
+    r"missing|ban(?:s|ned)?|barred|illegal\w*|ended|"
+    r"remov\w*|withdr\w*|drop(?:s|ped)?|free of|ke(?:ep|eps|pt) (?:out|off)|instead|except)(?!\w)",
     re.IGNORECASE,
 )
 """What one writer says with these words another one says with "not"."""
@@ -246,6 +247,7 @@ _SPELLINGS = (
     (re.compile(r"[’‘]"), "'"),
     (re.compile(r"\bcan(?:not|'t)\b|\bwon't\b"), "can not"),
     (re.compile(r"n't\b"), " not"),
+    (re.compile(r"\bno longer\b", re.IGNORECASE), "not"),
     (re.compile(r"\b(?:US|U\.S\.|A|C)(?=\$)"), ""),
     (re.compile(r"\b(?:USA?|U\.S\.(?:A\.)?)(?![\w$])"), "United States"),
     (re.compile(r"\b(?:UK|U\.K\.)(?!\w)"), "United Kingdom"),
@@ -311,7 +313,7 @@ class Word:
     Attributes:
         text: the stem; a number in digits, without its `unit`; a month's English name.
         kind: a number, a name (a capital inside the sentence, or a point of the compass), or any other word.
-        unit: of a number; `month` of a month, `day` of a day of a month, `year` of a number written like one.
+        unit: of a number; `the month`, `the day` and `the year` of the parts of a date.
         bound: `over` or `under`, where these or words like them stand before a number.
         before: the function words and marks between it and the word before.
         raw: as it is written; a number with its unit.
@@ -392,6 +394,10 @@ def _word(piece: str, before: frozenset[str], first: bool) -> Iterator[Word]:
         before = frozenset()
 
 
+_OWN_UNITS = frozenset(("nth", "the month", "the year"))
+"""Units that a number does not share with the one before it."""
+
+
 def _with_units(found: list[Word]) -> list[Word]:
     """The words, where "687 and 760 nm" have one unit, and years and days of a month are known as such."""
     for place in range(len(found) - 1, -1, -1):
@@ -401,10 +407,15 @@ def _with_units(found: list[Word]) -> list[Word]:
         after = found[place + 1] if place + 1 < len(found) else None
         is_joined = after is not None and not after.before.isdisjoint(("and", "or", "to"))
         if is_year(word.text):
-            found[place] = replace(word, unit="year")
-        elif after is not None and after.unit == "month" and not after.before:
-            found[place] = replace(word, unit="day")
-        elif after is not None and after.kind == "number" and is_joined and after.unit not in ("month", "nth", "year"):
+            found[place] = replace(word, unit="the year")
+        elif after is not None and after.unit == "the month" and not after.before:
+            found[place] = replace(word, unit="the day")
+        elif (
+            after is not None
+            and after.kind == "number"
+            and is_joined
+            and after.unit not in ("the month", "nth", "the year")
+        ):
             found[place] = replace(word, unit=after.unit)
     return found
 
@@ -443,10 +454,10 @@ def _number(pieces: list[tuple[str, str]], at: int, first: bool) -> tuple[str, s
     kind, piece = pieces[at]
     folded = fold(piece).rstrip(".")
     if kind == "word" and folded in _MONTH and (folded not in _OTHER_WORDS or (piece[0].isupper() and not first)):
-        return _MONTH[folded], "month", at + 1
+        return _MONTH[folded], "the month", at + 1
     beside = {other for other, _ in pieces[max(0, at - 2) : at + 3]}
     if kind in ("word", "wide") and "number" in beside and (month := month_named(piece)):
-        return _MONTHS[month - 1].lower(), "month", at + 1
+        return _MONTHS[month - 1].lower(), "the month", at + 1
     if kind not in ("number", "word") or (piece.isupper() and len(piece) == 1):
         return None
     run = [fold(one).rstrip(".").replace(" ", "") for _, one in pieces[at : at + 10]]

@@ -300,10 +300,10 @@ class _Comparison:
                 same = max((one.fit for one in self.places_of(place, is_same=True)), default=0.0)
                 rival = max(self.places_of(place, is_same=False), key=lambda one: one.fit, default=None)
                 if rival and rival.fit > same * CLEARLY and (same or not _agrees(number, rival.number)):
-                    yield Difference(_kind(number, rival.number), _shown(self.said, place), rival.shown)
+                    yield _otherwise(number, _shown(self.said, place), rival)
 
     def is_of_heading(self, number: Word) -> bool:
-        return number.text in self.passage.context and number.unit in ("", "year", "nth")
+        return number.text in self.passage.context and number.unit in ("", "the year", "nth")
 
     def is_computed(self, number: Word) -> bool:
         """Whether it is the difference of two numbers of a sentence, or a year some years after another one."""
@@ -311,7 +311,7 @@ class _Comparison:
         for sentence in self.sentences:
             values = [other.value for other in sentence if other.value is not None]
             for one, two in combinations(values, 2):
-                if abs(one - two) == value or (number.unit == "year" and one + two == value):
+                if abs(one - two) == value or (number.unit == "the year" and one + two == value):
                     return True
         return False
 
@@ -325,11 +325,14 @@ class _Comparison:
             sentence = quote.words
             same = [at for at, other in enumerate(sentence) if same_number(number, other)]
             if is_same:
-                yield from (_Place.of(self.fit(place, sentence, at), sentence, at) for at in same)
+                yield from (self.place_of(place, sentence, at) for at in same)
             elif self.coverage(sentence) >= COVERED and not any(sentence[at].unit == number.unit for at in same):
                 for at in range(len(sentence)):
                     if self.is_rival(place, sentence, at):
-                        yield _Place.of(self.fit(place, sentence, at), sentence, at)
+                        yield self.place_of(place, sentence, at)
+
+    def place_of(self, place: int, sentence: Sequence[Word], at: int) -> _Place:
+        return _Place(self.fit(place, sentence, at), sentence[at], _shown(sentence, at))
 
     def is_rival(self, place: int, sentence: Sequence[Word], at: int) -> bool:
         """Whether a number of a sentence may stand in the place of one of the claim: it is of the same kind, and near
@@ -348,8 +351,11 @@ class _Comparison:
             for text, ours, theirs in self.distances(place, sentence, at)
             if ours <= NEAR_IN_CLAIM and theirs <= NEAR_ON_PAGE
         }
-        # A date beside the name of the page's subject may be that of anything.
-        return bool(near - self.passage.context if number.unit in _DATES else near)
+        if number.unit not in _DATES:
+            return bool(near)
+        # A date beside the name of the page's subject may be that of anything, unless the rest of it is the same.
+        rest = [{word.raw for word in some} for some in (_date(self.said, place), _date(sentence, at))]
+        return bool(near - self.passage.context) or not rest[0].isdisjoint(rest[1])
 
     def swapped_numbers(self) -> Iterator[Difference]:
         """Two numbers that the nearest sentence has too, each in the place of the other."""
@@ -442,7 +448,7 @@ _PARTICLES = word_set("of de del der den van von la le du")
 _UNLESS = word_set("until till before only unless")
 """What follows a denial and turns it: "not before 1990"."""
 _HEDGES = word_set("about around roughly approximately nearly almost some")
-_DATES = word_set("day month year")
+_DATES = frozenset(("the day", "the month", "the year"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,19 +459,27 @@ class _Place:
     number: Word
     shown: str
 
-    @classmethod
-    def of(cls, fit: float, sentence: Sequence[Word], at: int) -> Self:
-        return cls(fit, sentence[at], _shown(sentence, at))
+
+def _otherwise(number: Word, shown: str, rival: _Place) -> Difference:
+    other = rival.number
+    if number.is_equal(other) and number.unit == other.unit:  # only the bounds differ
+        return Difference("number", f"{number.bound} {shown}", f"{other.bound} {rival.shown}")
+    return Difference(_kind(number, other), shown, rival.shown)
 
 
 def _shown(sentence: Sequence[Word], at: int) -> str:
     """A number as it is written; a part of a date with the rest of it."""
+    return " ".join(word.raw for word in _date(sentence, at))
+
+
+def _date(sentence: Sequence[Word], at: int) -> Sequence[Word]:
+    """The words of the date to which a number belongs; the number alone if it is not a part of one."""
     start = stop = at
     while start and _is_one_date(sentence[start - 1], sentence[start]):
         start -= 1
     while stop + 1 < len(sentence) and _is_one_date(sentence[stop], sentence[stop + 1]):
         stop += 1
-    return " ".join(word.raw for word in sentence[start : stop + 1])
+    return sentence[start : stop + 1]
 
 
 def _is_one_date(last: Word, word: Word) -> bool:
