@@ -55,8 +55,13 @@ _CODES = {
 }
 
 
-def code(field: str, value: str) -> str:
+def code(field: str, value: object, name: str | None = None) -> str:
+    """The code of a region or a language, whichever `field` is; `name` is what the caller knows it by, if not `field`.
+
+    Raises:
+        SearchValidationError: the value names none.
+    """
     code_of, standard, example = _CODES[field]
     if not isinstance(value, str) or (code := code_of(value)) is None:
-        raise invalid(field, f"an {standard}{example}", standard)
+        raise invalid(name or field, f"an {standard}{example}", standard)
     return code

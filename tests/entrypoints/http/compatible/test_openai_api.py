@@ -125,7 +125,7 @@ def test_a_message_is_never_cut_within_a_word_where_the_half_of_a_key_would_rema
 
 
 def test_the_domains_of_the_search_tool_are_those_of_the_question() -> None:
-    tool = {"type": "web_search", "filters": {"allowed_domains": ["a.example", 7], "blocked_domains": None}}
+    tool = {"type": "web_search", "filters": {"allowed_domains": ["a.example"], "blocked_domains": None}}
     assert question("What is new there?", [tool]).include_domains == ("a.example",)
     assert question("What is new there?", [{"type": "web_search", "filters": None}]).include_domains == ()
 

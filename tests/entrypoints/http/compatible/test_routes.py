@@ -75,7 +75,7 @@ def test_nothing_that_clients_divide_by_or_sort_by_is_null(http: httpx2.Client) 
     "sloppy",
     [
         {"time_range": "", "categories": "", "language": "all", "engines": "google,bing", "theme": "simple"},
-        {"safesearch": "False", "language": "xx-YY"},
+        {"safesearch": "False", "language": "auto"},
         {"language": "en-US", "safesearch": "2", "time_range": "year"},
     ],
 )
@@ -89,6 +89,85 @@ def test_a_value_that_searxng_refuses_is_refused_in_its_shape(http: httpx2.Clien
     assert reply.status_code == 400
     assert isinstance(reply.json()["error"], str)
     assert http.get("/search", params={"q": "", "format": "json"}).json() == {"error": "No query"}
+
+
+def in_a_place(name: str, value: object) -> tuple[str, dict[str, object]]:
+    """The path and the body of a request that has this country or language."""
+    question = {"role": "user", "content": QUESTION}
+    location = {"user_location": {"type": "approximate", "country": value}}
+    bodies: dict[str, tuple[str, dict[str, object]]] = {
+        "country": ("/tavily/search", {"query": QUERY, "country": value}),
+        "language": ("/tavily/search", {"query": QUERY, "language": value}),
+        "responses": ("/v1/responses", {"input": QUESTION, "tools": [{"type": "web_search", **location}]}),
+        "chat": (
+            "/v1/chat/completions",
+            {"messages": [question], "web_search_options": {"user_location": {"approximate": {"country": value}}}},
+        ),
+        "filters.allowed_domains": (
+            "/v1/responses",
+            {"input": QUESTION, "tools": [{"type": "web_search", "filters": {"allowed_domains": value}}]},
+        ),
+    }
+    return bodies[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("country", "Atlantis", "`country` must be an ISO 3166-1 alpha-2 code"),
+        ("country", "XX", "`country` must be"),
+        ("language", "klingon", "`language` must be an ISO 639-1 code"),
+        ("language", "xx", "`language` must be"),
+        ("responses", "Atlantis", "`user_location.country` must be an ISO 3166-1"),
+        ("responses", 49, "`user_location.country` must be"),
+        ("responses", {"code": "DE"}, "`user_location.country` must be"),
+        ("chat", "XX", "`user_location.country` must be"),
+        ("filters.allowed_domains", [5], "`filters.allowed_domains` must be a list of domains"),
+        ("filters.allowed_domains", ["a.org", {"domain": "b.org"}], "`filters.allowed_domains` must be"),
+    ],
+)
+def test_a_place_or_a_language_that_is_none_is_refused_by_name(
+    http: httpx2.Client, sandbox: Sandbox, name: str, value: object, told: str
+) -> None:
+    path, body = in_a_place(name, value)
+    before = sandbox.calls("")
+    reply = http.post(path, json=body)
+    assert (reply.status_code, told in reply.text) == (400, True), reply.text
+    assert sandbox.calls("") == before
+
+
+@pytest.mark.parametrize("language", ["xx-YY", "de-XX", "tlh", "english please", "es-419", "de-AT-CH", "de-"])
+def test_searxng_refuses_a_language_that_would_change_nothing(
+    http: httpx2.Client, sandbox: Sandbox, language: str
+) -> None:
+    before = sandbox.calls("")
+    reply = http.get("/search", params={"q": QUERY, "format": "json", "language": language})
+    assert reply.status_code == 400, reply.text
+    assert reply.json()["error"].startswith("`language` must be all, auto, or an ISO 639-1 code")
+    assert sandbox.calls("") == before
+
+
+@pytest.mark.parametrize("language", ["all", "AUTO", "de", "de_at", "zh-Hans-CN", "sr-Latn", "English", "en-UK"])
+def test_searxng_takes_a_language_in_all_its_forms(http: httpx2.Client, language: str) -> None:
+    reply = http.get("/search", params={"q": QUERY, "format": "json", "language": language})
+    assert reply.status_code == 200, reply.text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("country", "germany"),
+        ("country", "the Netherlands"),
+        ("language", "de-AT"),
+        ("language", "German"),
+        ("responses", "Germany"),
+        ("chat", "null"),
+        ("filters.allowed_domains", "toureiffel.paris"),
+    ],
+)
+def test_a_place_or_a_language_has_several_forms(http: httpx2.Client, name: str, value: str) -> None:
+    path, body = in_a_place(name, value)
+    assert http.post(path, json=body).status_code in (200, 404, 502)
 
 
 @pytest.mark.parametrize("query", ["AI", "C#"])

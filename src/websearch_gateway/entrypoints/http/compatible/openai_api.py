@@ -18,7 +18,6 @@ from uuid import uuid4
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
-from websearch_gateway.base import country_code
 from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kind_of, meaning
 from websearch_gateway.entrypoints.http.compatible.search_apis import Compatible, Given, Lenient, always
 from websearch_gateway.entrypoints.lifecycle import describe
@@ -27,6 +26,7 @@ from websearch_gateway.entrypoints.reply.texts import places_of
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.evidence import linked
 from websearch_gateway.models import LONGEST_QUERY, SHORTEST_QUERY, Caller, SearchRequest
+from websearch_gateway.pipeline.argument_values import code, invalid
 from websearch_gateway.results import CitedSpan, ErrorInfo, SearchResponse
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
         items: a text, or messages whose content is a text or a list of parts.
 
     Raises:
-        SearchValidationError: no user message contains text.
+        SearchValidationError: no user message contains text, or a country or a domain is none.
     """
     text = items if isinstance(items, str) else _last_of_user(items)
     if not text.strip():
@@ -329,13 +329,18 @@ def _text(content: Any) -> str:
 
 
 def _region(tools: Sequence[Mapping[str, Any]]) -> str | None:
+    """The country of the first tool that has one.
+
+    Raises:
+        SearchValidationError: it is no country.
+    """
     for tool in tools:
         place = tool.get("user_location")
         place = place.get("approximate", place) if isinstance(place, Mapping) else None
         country = place.get("country") if isinstance(place, Mapping) else None
         country = meaning(country, _COUNTRY)
-        if isinstance(country, str):
-            return country_code(country)
+        if country is not ABSENT:
+            return code("region", country, "user_location.country")
     return None
 
 
@@ -344,13 +349,20 @@ _DOMAINS = kind_of(tuple[str, ...], is_optional=True)
 
 
 def _domains(tools: Sequence[Mapping[str, Any]], name: str) -> tuple[str, ...]:
-    """The domains under this name in the filters of all tools."""
+    """The domains under this name in the filters of all tools.
+
+    Raises:
+        SearchValidationError: one is no text.
+    """
     domains: list[str] = []
     for tool in tools:
         filters = tool.get("filters")
         listed = meaning(filters.get(name), _DOMAINS) if isinstance(filters, Mapping) else ABSENT
-        if listed is not ABSENT:
-            domains += [domain for domain in listed if isinstance(domain, str)]
+        if listed is ABSENT:
+            continue
+        if not all(isinstance(domain, str) for domain in listed):
+            raise invalid(f"filters.{name}", "a list of domains such as example.org", "domains")
+        domains += listed
     return tuple(domains)
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.responses import PlainTextResponse
 from starlette.types import Scope
 
-from websearch_gateway.base import LANGUAGES, country_code, is_unreadable_note
+from websearch_gateway.base import country_code, is_unreadable_note, language_code
 from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kinds_of, meaning, size_fault
 from websearch_gateway.entrypoints.http.middleware import is_json
 from websearch_gateway.entrypoints.http.replies import ErrorShape
@@ -36,6 +36,7 @@ from websearch_gateway.models import (
     SearchRequest,
     WebSearchRequest,
 )
+from websearch_gateway.pipeline.argument_values import code, invalid
 from websearch_gateway.pipeline.web_search import HOURS
 from websearch_gateway.results import ErrorInfo, PageContent, WebResult, WebSearchResponse
 
@@ -193,8 +194,8 @@ async def tavily_search(gateway: Gateway, given: Given, caller: Caller) -> Any:
         freshness=wanted.freshness,
         include_domains=wanted.include_domains,
         exclude_domains=wanted.exclude_domains,
-        language=wanted.language if wanted.language and len(wanted.language) == 2 else None,
-        region=country_code(wanted.country) if wanted.country else None,
+        language=code("language", wanted.language) if wanted.language else None,
+        region=code("region", wanted.country, "country") if wanted.country else None,
         read_pages=raw or wanted.search_depth.strip().lower() == "advanced",
         topic="news" if wanted.is_about_news else "general",
     )
@@ -391,11 +392,30 @@ def _searxng_result(found: WebResult, place: int, category: str) -> dict[str, An
     }
 
 
+ANY_LANGUAGE = ("all", "auto")
+
+
 def _locale(tag: str) -> tuple[str | None, str | None]:
-    """Language and region of a tag such as `de-AT`; neither for `all`, `auto` and unknown tags."""
-    language, _, region = tag.strip().replace("_", "-").partition("-")
-    code = language.lower()
-    return (code if code in LANGUAGES else None), (country_code(region) if len(region) == 2 else None)
+    """Language and region of a tag such as `de-AT` or `zh-Hans-CN`; neither for `ANY_LANGUAGE`.
+
+    Raises:
+        SearchValidationError: it is another word, or one of its parts is unknown.
+    """
+    if tag.strip().lower() in ANY_LANGUAGE:
+        return None, None
+    first, *others = tag.strip().replace("_", "-").split("-")
+    language = language_code(first)
+    parts = [part for part in others if not _is_script(part)]
+    region = country_code(parts[0]) if parts else None
+    if language is None or len(parts) > 1 or (parts and region is None):
+        demand = "all, auto, or an ISO 639-1 code such as de, alone or with a country as in de-AT"
+        raise invalid("language", demand, "all, auto, ISO 639-1, ISO 639-1 and ISO 3166-1 alpha-2")
+    return language, region
+
+
+def _is_script(part: str) -> bool:
+    """Whether a part of a language tag names a script, such as `Hans` (https://www.rfc-editor.org/rfc/rfc5646)."""
+    return len(part) == 4 and part.isalpha()
 
 
 def _is_search(scope: Scope) -> bool:
