@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.answers.claim_reader import messages, parsed
+from websearch_gateway.answers.claim_reader import MOST_REPLY_TOKENS, messages, parsed
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import Caller, Claim, Exhibit, Judgement
 from websearch_gateway.results import CheckedClaims
-from websearch_gateway.sandbox import LLM_MODEL, Sandbox
+from websearch_gateway.sandbox import LLM_MODEL, Sandbox, key_of
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 ANN, BOB = Caller("ann"), Caller("bob")
@@ -133,6 +134,62 @@ async def test_a_paid_engine_is_never_asked_by_itself_and_a_missing_model_is_an_
     assert (sandbox.calls("openai"), sandbox.calls("llm")) == (0, 0)
     with pytest.raises(SearchNotConfiguredError, match="LLM_BASE_URL and LLM_MODEL"):
         await check(gateway, sandbox, TRUE, llm_model=None, claims_reader="llm")
+
+
+ENGINE_ASKED = [
+    ("openai", "openai/v1/chat/completions", "max_completion_tokens", "low"),
+    ("anthropic", "anthropic/v1/chat/completions", "max_tokens", "low"),
+    ("gemini", "gemini/v1beta/openai/chat/completions", "max_tokens", None),
+]
+
+
+@pytest.mark.parametrize(("engine", "path", "limit", "effort"), ENGINE_ASKED)
+async def test_the_first_engine_judges_as_a_chat_model_and_bills_its_tokens(
+    gateway: Open, sandbox: Sandbox, engine: str, path: str, limit: str, effort: str | None
+) -> None:
+    asked: dict[str, Any] = {"llm_model": None, "claims_reader": "engine", "answer_engines": engine}
+    asked[f"{engine}_api_key"] = key_of(engine)
+    checked = await check(gateway, sandbox, TRUE, FALSE, **asked)
+    assert shown(checked) == [("supported", "model"), ("contradicted", "model")]
+    assert checked.warnings == ()
+    assert 0 < checked.cost_usd < 0.01
+    (request,) = sandbox.seen(engine)  # no option is refused, and no search made
+    assert request.path == path
+    body = json.loads(request.body)
+    assert {"tools", "temperature"} & body.keys() == set()
+    assert body[limit] == MOST_REPLY_TOKENS
+    assert body.get("reasoning_effort") == effort
+
+
+async def test_an_engine_that_rejects_its_key_is_named_with_its_own_setting(gateway: Open, sandbox: Sandbox) -> None:
+    asked: dict[str, Any] = {
+        "llm_model": None,
+        "claims_reader": "engine",
+        "answer_engines": "openai",
+        "openai_api_key": "wrong",
+    }
+    (warning,) = (await check(gateway, sandbox, TRUE, **asked)).warnings
+    assert "OpenAI rejected the key (HTTP 401); check OPENAI_API_KEY." in warning
+
+
+async def test_an_engine_is_not_asked_beyond_the_budget(gateway: Open, sandbox: Sandbox) -> None:
+    asked: dict[str, Any] = {
+        "llm_model": None,
+        "claims_reader": "engine",
+        "answer_engines": "openai",
+        "daily_budget_usd": 0.000001,
+    }
+    checked = await check(gateway, sandbox, TRUE, **asked)
+    assert shown(checked) == [("found", "none")]
+    assert "BUDGET" in checked.warnings[0]
+    assert sandbox.calls("openai") == 0
+
+
+async def test_an_engine_without_chat_completions_cannot_judge(gateway: Open, sandbox: Sandbox) -> None:
+    asked: dict[str, Any] = {"llm_model": None, "claims_reader": "engine", "answer_engines": "perplexity"}
+    asked["perplexity_api_key"] = key_of("perplexity")
+    with pytest.raises(SearchNotConfiguredError, match="CLAIMS_READER=engine cannot ask Perplexity"):
+        await check(gateway, sandbox, TRUE, **asked)
 
 
 @pytest.mark.parametrize(

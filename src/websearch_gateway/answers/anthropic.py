@@ -78,6 +78,8 @@ class Anthropic(EngineApi):
     limits = LIMITS
     known_models = MODELS
     models_path = "/v1/models?limit=1000"
+    chat_path = "/v1"
+    """https://docs.anthropic.com/en/api/openai-sdk"""
 
     def headers(self) -> dict[str, str]:
         """See EngineApi."""

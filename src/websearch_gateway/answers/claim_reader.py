@@ -20,7 +20,12 @@ from websearch_gateway.models import Call, Exhibit, Judgement
 from websearch_gateway.ports import Layer, through
 
 MOST_REPLY_TOKENS = 4_000
-"""Enough for twenty judgements with their quotes."""
+"""Enough for twenty judgements with their quotes, and for the thoughts of little effort."""
+MOST_PROMPT_TOKENS = 60_000
+"""Twenty long claims with three long sentences each."""
+USUAL_PROMPT_TOKENS = 2_000
+USUAL_REPLY_TOKENS = 600
+"""What is billed for a reply that does not count its tokens."""
 LONGEST_REPLY = 32_000
 """Characters of a reply that are read."""
 VERDICTS = ("supported", "contradicted", "unclear")
@@ -52,12 +57,12 @@ REPLY_FORM = form_of(
 
 @dataclass(frozen=True, slots=True)
 class ModelReader:
-    """See `ports.ClaimReader`. A request costs `price_usd`."""
+    """See `ports.ClaimReader`. `price` gives the price (USD) of a reply; None asks for the usual one."""
 
     chat: Chat
     retry: Retry = field(repr=False)
     layers: Sequence[Layer[Written]] = field(default=(), repr=False)
-    price_usd: float = 0.0
+    price: Callable[[Written | None], float] = field(default=lambda _: 0.0, repr=False)
     mark: Callable[[], str] = field(default=partial(secrets.token_hex, 4), repr=False)
 
     @property
@@ -84,8 +89,12 @@ class ModelReader:
         prompt = messages(exhibits, mark)
 
         async def attempt() -> Written:
-            with billed(call.bill, self.price_usd):
-                return await self.chat.write(prompt, REPLY_FORM, call, most_tokens=MOST_REPLY_TOKENS)
+            usual = self.price(None)
+            with billed(call.bill, usual):
+                written = await self.chat.write(prompt, REPLY_FORM, call, most_tokens=MOST_REPLY_TOKENS)
+            if written.prompt_tokens:
+                call.bill.book(self.price(written) - usual)
+            return written
 
         async def ask() -> Written:
             return await self.retry(attempt, call)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from websearch_gateway.base import is_web_address, page_key
 from websearch_gateway.errors import (
@@ -368,6 +368,8 @@ class EngineApi(ABC):
         takes_region: whether a request tells the vendor in which country to search.
         models_path: the path of the list of models, with its query.
         traced_as: its `gen_ai.provider.name` where OpenTelemetry's conventions have another than `name`.
+        chat_path: below which path of `base_url` its chat completions are, which never search; None if it has none.
+        chat_limit: their field for the most tokens of a reply.
     """
 
     key: SecretStr
@@ -383,6 +385,8 @@ class EngineApi(ABC):
     takes_region: ClassVar[bool] = True
     models_path: ClassVar[str] = "/v1/models"
     traced_as: ClassVar[str] = ""
+    chat_path: ClassVar[str | None] = None
+    chat_limit: ClassVar[Literal["max_tokens", "max_completion_tokens"]] = "max_tokens"
 
     def sdk(self, client: httpx2.AsyncClient) -> OpenAISdk | None:
         """The vendor's own library, which sends the requests over `client`; None: `client` sends them itself."""

@@ -70,6 +70,8 @@ class Gemini(EngineApi):
     known_models = MODELS
     models_path = "/v1beta/models?pageSize=1000"
     traced_as = "gcp.gemini"
+    chat_path = "/v1beta/openai"
+    """https://ai.google.dev/gemini-api/docs/openai"""
 
     def finish(self, fetcher: Fetcher) -> Finish:
         """See EngineApi. The links of a reply lead through a redirect of Google's, which expires."""

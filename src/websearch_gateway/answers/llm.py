@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx2
 from pydantic import SecretStr
@@ -67,6 +67,29 @@ MOST_TOKENS = 10_000_000
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class ChatServer:
+    """What messages and traces call a chat completions server, and what its requests hold.
+
+    Attributes:
+        name: its `gen_ai.provider.name`.
+        address, key_setting, model_settings: how messages name it and its settings.
+        limit: the field for the most tokens. OpenAI's reasoning models refuse `max_tokens`
+            (https://platform.openai.com/docs/api-reference/chat/create).
+        options: fields that are left out once the server refuses them.
+    """
+
+    name: str = "llm"
+    address: str = "The server at LLM_BASE_URL"
+    key_setting: str = "LLM_API_KEY"
+    model_settings: str = "LLM_MODEL and LLM_BASE_URL"
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    options: Mapping[str, Any] = field(
+        # Thoughts take the time and the tokens of the answer.
+        default_factory=lambda: {"reasoning_effort": "none", "temperature": 0}
+    )
+
+
 class PromptTooLong(SearchProviderError):
     """The prompt is longer than the model's context."""
 
@@ -98,6 +121,7 @@ class Chat:
     base_url: str
     model: str
     key: SecretStr | None = None
+    server: ChatServer = field(default_factory=ChatServer)
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
     _version: str = field(default="", init=False, repr=False)
 
@@ -120,20 +144,15 @@ class Chat:
             SearchTimeoutError: nothing was written in time.
             SearchProviderError: the server or the model is unavailable, or it failed.
         """
-        options = {
-            "response_format": form,
-            "reasoning_effort": "none",  # thoughts take the time and the tokens of the answer
-            "stream_options": {"include_usage": True},
-            "temperature": 0,
-        }
+        options = {"response_format": form, "stream_options": {"include_usage": True}, **self.server.options}
         while True:
-            body = {"model": self.model, "messages": messages, "max_tokens": most_tokens, "stream": True}
+            body = {"model": self.model, "messages": messages, self.server.limit: most_tokens, "stream": True}
             sent = {name: value for name, value in options.items() if name not in self._refused}
-            with noting_model("llm", self.model, most_tokens=most_tokens):
+            with noting_model(self.server.name, self.model, most_tokens=most_tokens):
                 written = await self._below_version(partial(self._stream, body | sent, deadline))
                 if isinstance(written, Written):
                     if written.prompt_tokens:
-                        note_tokens("llm", self.model, written.prompt_tokens, written.response_tokens)
+                        note_tokens(self.server.name, self.model, written.prompt_tokens, written.response_tokens)
                     return written
             refused = next((name for name in _OPTIONS if name in sent and name in written), None)
             # If a server does not say which option it refuses, drop the options one by one.
@@ -171,7 +190,7 @@ class Chat:
         written = Written()
         note_host(self.base_url)
         try:
-            with mapped_errors("llm"):
+            with mapped_errors(self.server.name):
                 async with (
                     asyncio.timeout(deadline.remaining()),
                     self.client.stream(
@@ -188,7 +207,7 @@ class Chat:
                         ):
                             return message.decode("utf-8", "replace")
                         raise self._failure(response.status_code, response.headers, message)
-                    await _read(response, written)
+                    await _read(response, written, self.server.address)
         except (SearchTimeoutError, SearchProviderError, SearchProviderParseError):
             if not written.text.strip():
                 raise
@@ -204,16 +223,18 @@ class Chat:
     def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError:
         """The error for a status. It omits the server's own words, which may quote the prompt."""
         if status in (401, 403):
-            return SearchAuthError(f"The server at LLM_BASE_URL rejected the key (HTTP {status}); check LLM_API_KEY.")
+            return SearchAuthError(
+                f"{self.server.address} rejected the key (HTTP {status}); check {self.server.key_setting}."
+            )
         if _is_too_long(body):
             return PromptTooLong(f"The prompt does not fit the context of {self.model}.")
         if status in (400, 404):
             kind = NothingThere if status == 404 else SearchProviderError
             return kind(
-                f"The server at LLM_BASE_URL refused the request (HTTP {status}); check LLM_MODEL and LLM_BASE_URL."
+                f"{self.server.address} refused the request (HTTP {status}); check {self.server.model_settings}."
             )
         return SearchProviderError(
-            f"The server at LLM_BASE_URL answered with HTTP {status}.",
+            f"{self.server.address} answered with HTTP {status}.",
             retry_after=parse_retry_after(headers, 0.0),
             retryable=status in PASSING_STATUSES,
         )
@@ -233,10 +254,10 @@ async def _beginning(response: httpx2.Response, most: int) -> bytes:
     return bytes(body[:most])
 
 
-async def _read(response: httpx2.Response, written: Written) -> None:
+async def _read(response: httpx2.Response, written: Written, address: str) -> None:
     """Collect the text of a stream, or of a whole reply by a server that does not stream."""
     if "event-stream" not in response.headers.get("content-type", "event-stream"):
-        _take(_event(await _beginning(response, MAX_EVENT + 1)), written)
+        _take(_event(await _beginning(response, MAX_EVENT + 1), address), written, address)
         return
     finished = False
     async for line in _lines(response):
@@ -244,7 +265,7 @@ async def _read(response: httpx2.Response, written: Written) -> None:
             continue
         if data == b"[DONE]":
             return
-        finished = _take(_event(data), written) or finished
+        finished = _take(_event(data, address), written, address) or finished
         if len(written.text) >= MAX_DRAFT:
             finished = False
             break
@@ -264,24 +285,24 @@ async def _lines(response: httpx2.Response) -> AsyncIterator[bytes]:
     yield rest
 
 
-def _event(data: bytes) -> Json:
+def _event(data: bytes, address: str) -> Json:
     try:
         event = parse_json(data) if len(data) <= MAX_EVENT else None
     except BadJson:
         event = None
     if not isinstance(event, dict):
-        raise SearchProviderParseError("The reply at LLM_BASE_URL is not a chat completion.")
+        raise SearchProviderParseError(f"{address} sent a reply that is not a chat completion.")
     return event
 
 
-def _take(event: Json, written: Written) -> bool:
+def _take(event: Json, written: Written, address: str) -> bool:
     """Add one event, which has a `delta`, or a whole `message`, an `error`, or the `usage` at the end.
 
     Returns whether the model has finished.
     """
     finished = False
     if event.get("error"):
-        raise SearchProviderError("The server at LLM_BASE_URL failed while it wrote.")
+        raise SearchProviderError(f"{address} failed while it wrote.")
     for choice in objects(event.get("choices"))[:1]:
         message = typed(dict, choice.get("delta")) or typed(dict, choice.get("message"))
         content = message.get("content")

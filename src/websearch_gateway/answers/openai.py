@@ -118,6 +118,8 @@ class OpenAI(EngineApi):
 
     name = "openai"
     vendor = "OpenAI"
+    chat_path = ""
+    chat_limit = "max_completion_tokens"
     search_usd = 0.01
     price_source = "https://platform.openai.com/docs/pricing, 2026-11-21"
     most_domains = MOST_DOMAINS

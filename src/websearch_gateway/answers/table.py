@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import httpx2
     from pydantic import SecretStr
 
-    from websearch_gateway.answers.common import EngineApi
+    from websearch_gateway.answers.common import EngineApi, Model
     from websearch_gateway.answers.llm import Chat, Written
     from websearch_gateway.base import Fetcher, Retry
     from websearch_gateway.ports import ClaimReader, Gather, HostedEngine, Layer, Workers
     from websearch_gateway.settings.loading import Settings
 
-__all__ = ["ENGINES", "Entry", "Outside", "configured", "own_reader"]
+__all__ = ["ENGINES", "EngineChat", "Entry", "Outside", "configured", "own_reader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,79 @@ def own_reader(settings: Settings, outside: Outside, layers: Sequence[Layer[Writ
     from websearch_gateway.answers.claim_reader import ModelReader
 
     price = settings.prices.get("llm", 0.0)
-    return ModelReader(_own_chat(settings, outside), outside.retry, layers, price)
+    return ModelReader(_own_chat(settings, outside), outside.retry, layers, lambda _: price)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChat:
+    """The first model of an engine, asked as a plain chat model: it searches nothing."""
+
+    api: EngineApi
+    model: str
+    known: Model | None
+
+    @classmethod
+    def of(cls, name: str, settings: Settings) -> EngineChat:
+        """The chat of a configured engine.
+
+        Raises:
+            SearchNotConfiguredError: the engine has no model, or none that can be asked without a search.
+        """
+        from websearch_gateway.answers.common import find_model
+        from websearch_gateway.base import utc_now
+
+        make: Callable[[SecretStr, str], EngineApi] = import_module(f"{__package__}.{name}").API
+        api = make(getattr(settings, f"{name}_api_key"), getattr(settings, f"{name}_base_url"))
+        if api.chat_path is None:
+            raise SearchNotConfiguredError(
+                f"CLAIMS_READER=engine cannot ask {api.vendor}, the first answer engine: it offers no chat "
+                "completions without a web search. Name another engine first in ANSWER_ENGINES, or set CLAIMS_READER="
+                "llm or off."
+            )
+        for model in getattr(settings, f"{name}_models"):
+            known = find_model(model, api.known_models)
+            if known is None or not known.has_ended(utc_now()):
+                return cls(api, model, known)
+        raise SearchNotConfiguredError(f"CLAIMS_READER=engine needs a model that serves in {name.upper()}_MODELS.")
+
+    @property
+    def most_usd(self) -> float:
+        """The most that a reply may cost."""
+        from websearch_gateway.answers.claim_reader import MOST_PROMPT_TOKENS, MOST_REPLY_TOKENS
+
+        return self._usd(MOST_PROMPT_TOKENS, MOST_REPLY_TOKENS)
+
+    def usd(self, written: Written | None) -> float:
+        """The price of a reply, or of a usual one."""
+        from websearch_gateway.answers.claim_reader import USUAL_PROMPT_TOKENS, USUAL_REPLY_TOKENS
+
+        if written is None:
+            return self._usd(USUAL_PROMPT_TOKENS, USUAL_REPLY_TOKENS)
+        return self._usd(written.prompt_tokens, written.response_tokens)
+
+    def reader(self, outside: Outside, layers: Sequence[Layer[Written]]) -> ClaimReader:
+        """The model as a reader of claims."""
+        from websearch_gateway.answers.claim_reader import ModelReader
+        from websearch_gateway.answers.llm import Chat, ChatServer
+
+        takes_low = self.known is not None and "low" in self.known.efforts
+        settings_name = self.api.name.upper()
+        server = ChatServer(
+            name=self.api.traced_as or self.api.name,
+            address=self.api.vendor,
+            key_setting=f"{settings_name}_API_KEY",
+            model_settings=f"{settings_name}_MODELS and {settings_name}_BASE_URL",
+            limit=self.api.chat_limit,
+            options={"reasoning_effort": "low"} if takes_low else {},
+        )
+        chat = Chat(outside.client, f"{self.api.base_url}{self.api.chat_path}", self.model, self.api.key, server)
+        return ModelReader(chat, outside.retry, layers, self.usd)
+
+    def _usd(self, prompt: int, response: int) -> float:
+        from websearch_gateway.answers.common import Billed
+        from websearch_gateway.base import utc_now
+
+        return self.known.tokens_usd(Billed(prompt=prompt, response=response), utc_now()) if self.known else 0.0
 
 
 ENGINES: tuple[Entry, ...] = (

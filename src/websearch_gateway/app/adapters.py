@@ -209,17 +209,43 @@ def claim_reader(
     Raises:
         SearchNotConfiguredError: CLAIMS_READER names a model whose settings are missing.
     """
-    has_own = settings.llm_base_url is not None and settings.llm_model is not None
-    if settings.claims_reader == "off" or (settings.claims_reader == "auto" and not has_own):
+    name = _who_reads(settings)
+    if name is None:
         return None
-    if settings.claims_reader == "llm" and not has_own:
-        raise SearchNotConfiguredError("CLAIMS_READER=llm needs LLM_BASE_URL and LLM_MODEL.")
-    record, price = health.of("llm"), settings.prices.get("llm", 0.0)
-    budget = partial(ledger.pay, "llm", lambda _: price)
-    layers = (*_guarded("llm", _breaker(settings, record, LEAST_SHARE_SECONDS), budget), Stopwatch(record))
-    reader = answers.own_reader(settings, outside, layers)
+    if name == "llm":
+        price = settings.prices.get("llm", 0.0)
+        reader = answers.own_reader(settings, outside, _reader_layers(settings, "llm", price, health, ledger))
+    else:
+        engine = answers.EngineChat.of(name, settings)
+        reader = engine.reader(outside, _reader_layers(settings, name, engine.most_usd, health, ledger))
     per_user = settings.cache_scope == "user"
     return CachedReader(reader, BlobCache(state), settings.cache_long_ttl_seconds, per_user)
+
+
+def _who_reads(settings: Settings) -> str | None:
+    """The name of the engine whose model judges claims."""
+    has_own = settings.llm_base_url is not None and settings.llm_model is not None
+    match settings.claims_reader:
+        case "off":
+            return None
+        case "auto":
+            return "llm" if has_own else None
+        case "llm":
+            if not has_own:
+                raise SearchNotConfiguredError("CLAIMS_READER=llm needs LLM_BASE_URL and LLM_MODEL.")
+            return "llm"
+        case "engine":
+            if not (engines := answers_configured(settings)):
+                raise SearchNotConfiguredError("CLAIMS_READER=engine needs an answer engine, and none is configured.")
+            return engines[0].name
+
+
+def _reader_layers(
+    settings: Settings, name: str, most_usd: float, health: HealthRegistry, ledger: Ledger
+) -> tuple[Layer[T], ...]:
+    record = health.of(name)
+    budget = partial(ledger.pay, name, lambda _: most_usd)
+    return (*_guarded(name, _breaker(settings, record, LEAST_SHARE_SECONDS), budget), Stopwatch(record))
 
 
 def answering(

@@ -262,10 +262,10 @@ class Pages(SettingsGroup):
         "off",
         description="Whether `search_web` reads the cited pages to quote them, where the call does not say.",
     )
-    claims_reader: Annotated[Literal["auto", "llm", "off"], AnyCase] = Field(
+    claims_reader: Annotated[Literal["auto", "llm", "engine", "off"], AnyCase] = Field(
         "auto",
-        description="Who judges what `check_claims` shows: the model of LLM_BASE_URL (`auto`: if there is one), "
-        "or nobody.",
+        description="Who judges what `check_claims` shows: the model of LLM_BASE_URL (`auto`: if there is one), the "
+        "first answer engine's model without a web search (`engine`: it is paid), or nobody.",
     )
     respect_robots: bool = Field(
         False, description="Obey robots.txt when reading pages. Off by default, because an agent asked for the page."

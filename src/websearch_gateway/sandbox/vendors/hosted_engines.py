@@ -11,10 +11,12 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.server import key_of
+from websearch_gateway.sandbox.vendors.own_servers import completion
 from websearch_gateway.sandbox.vendors.vendor import (
     Found,
     Vendor,
     VendorRefusal,
+    bearer,
     fault_of,
     json_object,
     long_date,
@@ -160,9 +162,25 @@ async def _claudes(request: Request) -> JSONResponse:
     return JSONResponse({"data": data, "has_more": False})
 
 
+async def _claude_chat(request: Request) -> Response:
+    """Ignores `response_format` and `reasoning_effort` (https://docs.anthropic.com/en/api/openai-sdk)."""
+    if bearer(request) != key_of("anthropic"):
+        raise _anthropic_refusal(401)
+    body = await json_object(request, _anthropic_refusal(400))
+    if body.get("model") not in _CLAUDES:
+        raise _anthropic_refusal(404)
+    if body["model"].endswith("5-5") and "temperature" in body:
+        raise _anthropic_refusal(400, "temperature: may only be set to 1 for this model")
+    return completion(body, fault_of(request))
+
+
 ANTHROPIC = Vendor(
     "anthropic",
-    [Route("/v1/messages", _messages, methods=["POST"]), Route("/v1/models", _claudes)],
+    [
+        Route("/v1/messages", _messages, methods=["POST"]),
+        Route("/v1/chat/completions", _claude_chat, methods=["POST"]),
+        Route("/v1/models", _claudes),
+    ],
     _anthropic_refusal,
 )
 
@@ -245,9 +263,20 @@ async def _redirect(request: Request) -> Response:
     return RedirectResponse(request.query_params.get("to", "/"), 302)
 
 
+async def _gemini_chat(request: Request) -> Response:
+    """https://ai.google.dev/gemini-api/docs/openai."""
+    if bearer(request) != key_of("gemini"):
+        raise _gemini_refusal(401)
+    body = await json_object(request, _gemini_refusal(400))
+    if body.get("model") not in _GEMINIS:
+        raise _gemini_refusal(404)
+    return completion(body, fault_of(request))
+
+
 GEMINI = Vendor(
     "gemini",
     [
+        Route("/v1beta/openai/chat/completions", _gemini_chat, methods=["POST"]),
         Route("/v1beta/models", _gemini),
         Route("/v1beta/models/{call}", _gemini, methods=["POST"]),
         Route("/grounding-api-redirect", _redirect),

@@ -21,11 +21,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.server import OPENAI_KEY
 from websearch_gateway.sandbox.small_web import Match, best_sentences, terms
+from websearch_gateway.sandbox.vendors.own_servers import completion
 from websearch_gateway.sandbox.vendors.vendor import (
     Vendor,
     VendorRefusal,
@@ -154,6 +155,19 @@ async def _responses(request: Request) -> JSONResponse:
         }
         payload |= {"status": "failed", "error": error, "output": [], "usage": None}
     return _reply(payload)
+
+
+async def _chat(request: Request) -> Response:
+    _authorise(request)
+    body = await json_object(request, bad_request(NOT_JSON))
+    model = _known_model(body)
+    effort = body.get("reasoning_effort")
+    for refused in ("max_tokens", "temperature"):
+        if refused in body:
+            raise bad_request(f"Unsupported parameter: '{refused}' is not supported with this model.", refused)
+    if effort is not None and effort not in model.efforts:
+        raise bad_request(f"Unsupported value: 'reasoning_effort' does not support '{effort}'.", "reasoning_effort")
+    return completion(body, fault_of(request))
 
 
 async def _models(request: Request) -> JSONResponse:
@@ -512,6 +526,7 @@ OPENAI = Vendor(
     "openai",
     [
         Route("/v1/responses", _responses, methods=["POST"]),
+        Route("/v1/chat/completions", _chat, methods=["POST"]),
         Route("/v1/models", _models),
         Route("/v1/embeddings", _embeddings, methods=["POST"]),
     ],

@@ -148,14 +148,18 @@ async def _chat(request: Request) -> Response:
     body = await json_object(request, _llm_refusal(400))
     if body.get("model") != LLM_MODEL:
         raise _llm_refusal(404, f'model "{body.get("model")}" not found')
-    fault = fault_of(request)
-    prompt = "\n".join(str(message.get("content")) for message in body.get("messages", []))
+    return completion(body, fault_of(request))
+
+
+def completion(body: dict[str, Any], fault: str | None) -> Response:
+    """The reply of the "model" to a request that was checked."""
+    prompt, model = "\n".join(str(message.get("content")) for message in body.get("messages", [])), body["model"]
     text = _reply(prompt, fault, in_json="response_format" in body and fault != "endless")
     if body.get("stream"):
-        events = _events(LLM_MODEL, text, prompt, endless=fault == "endless")
+        events = _events(model, text, prompt, endless=fault == "endless")
         return StreamingResponse(events, media_type="text/event-stream")
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-    reply = {"id": "chatcmpl-sandbox", "object": "chat.completion", "model": LLM_MODEL, "choices": [choice]}
+    reply = {"id": "chatcmpl-sandbox", "object": "chat.completion", "model": model, "choices": [choice]}
     return JSONResponse(reply | {"usage": _usage(prompt, text)})
 
 
