@@ -10,7 +10,7 @@ import pytest
 
 from websearch_gateway.base import routes
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings.groups import BUILT_IN_ROUTES, TOOLSETS
+from websearch_gateway.settings.groups import BUILT_IN_ROUTES, TOOLSETS, login_secrets
 from websearch_gateway.settings.loading import (
     MOST_FILE_BYTES,
     Settings,
@@ -517,3 +517,16 @@ def test_a_width_that_shows_nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", given)
     forget_unusable_width()
     assert ("COLUMNS" in os.environ) is kept
+
+
+@pytest.mark.parametrize(
+    ("url", "secrets"),
+    [
+        ("postgresql://websearch_gateway@db.example/x", set()),
+        ("postgresql://user:pass%20word@db.example/x", {"pass%20word", "pass word"}),
+        ("https://a-token@proxy.example/", {"a-token"}),
+        ("https://user:word@proxy.example/", {"word"}),
+    ],
+)
+def test_the_user_of_a_database_is_no_secret(url: str, secrets: set[str]) -> None:
+    assert login_secrets(url) == secrets

@@ -133,10 +133,14 @@ def masked(value: Any) -> Any:
 
 
 def login_secrets(url: str) -> set[str]:
-    """The password of a login, or the whole login if it is only a token; as written and as sent."""
+    """The password of a login, or the whole login if it is only a token; as written and as sent.
+
+    The user of a database is no secret: its name would be blanked wherever it stands in a log.
+    """
     if not (login := _LOGIN.search(url)):
         return set()
-    secret = login[1].partition(":")[2] or login[1]
+    user, _, password = login[1].partition(":")
+    secret = password or ("" if url.lower().startswith("postgres") else user)
     return {secret, unquote(secret)} - {""}
 
 
