@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.pages.visibility.selectors import MAX_CSS_CHARS, MAX_RULES, MAX_SELECTOR_CHARS, MAX_STEPS, Node
-from websearch_gateway.pages.visibility.strip import HOSTILE, strip_invisible
+from websearch_gateway.pages.visibility.strip import EXHAUSTED, HOSTILE, strip_invisible
 
 SEEN = "A visible paragraph that says enough about the weather of today and of tomorrow, wherever that may be."
 SECRET = "a hidden remark"
@@ -362,6 +362,13 @@ def test_text_that_a_rule_hides_stays_hidden_when_a_limit_is_spent_or_a_selector
         "p:hover:has(b){display:none}",
         "p:has(b){color:green}",
         "p.seen:something-new{color:green}",
+        "p:has(> br:only-child){display:none !important}",
+        "p:has(b, > i.x, img:hover){display:none}",
+        "p:has(:hover){display:none}",
+        "article:has(> b) > p{display:none}",
+        "article:has(p.other){display:none}",
+        "p{display:none} article:has(> p.seen) p{display:block}",
+        "p#none:has(q){display:none}",
     ],
     ids=lambda sheet: sheet[:40],
 )
@@ -371,6 +378,30 @@ def test_what_no_rule_may_hide_is_read_all_the_same(sheet: str) -> None:
     )
     strip_invisible(tree)
     assert SEEN in tree.text_content()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        *("p:has(b)", "p:has(> b)", "p:has(i, b)", "p:has(*)", "p:has(> b:only-child)", "p:has( > b , u)"),
+        *("article:has(b) > p + p", "div:has(> article) p + p", "p:has(b.x):has(b)", "p:has(:is(i, b))"),
+        *("p:has(> b:not(:has(i)))", "p:has(b + i)", "p:has(+ i)", "p:has(> b i)", "p:has()", "p:has(b:new)"),
+    ],
+)
+def test_what_a_rule_hides_for_its_contents_is_left_out(condition: str) -> None:
+    hidden = f"<p><b class=x>{SECRET}</b></p>"
+    page = f"<div><article><p>{SEEN}</p>{hidden}</article></div><p>Another.</p>"
+    tree = lxml.html.document_fromstring(f"<body><style>{condition}{{display:none}}</style>{page}</body>")
+    strip_invisible(tree)
+    assert SECRET not in tree.text_content()
+
+
+def test_many_conditions_on_contents_stay_within_the_limit_and_hide_when_it_is_spent() -> None:
+    sheet = numbered(600, "article:has(b.x:not(.zN)) p{opacity:.9}") + "article > p.h{display:none}"
+    paragraphs = "<p>Another.</p>" * 4_000 + f"<p class=h><b class=x>{SECRET}</b></p>"
+    tree = lxml.html.document_fromstring(f"<body><style>{sheet}</style><article>{paragraphs}</article></body>")
+    assert EXHAUSTED in strip_invisible(tree)
+    assert SECRET not in tree.text_content()
 
 
 def test_a_rule_that_is_not_understood_shows_nothing_that_another_hides() -> None:

@@ -90,7 +90,8 @@ class Node:
 class Compound:
     """The conditions on one element: `article.wide#x[hidden]:not(.open)`.
 
-    `keys` has the tag, `.class`, `#id` and `[condition` that a matching element must have. `weight` is its specificity
+    `keys` has the tag, `.class`, `#id` and `[condition` that a matching element must have. `holding` has the contents
+    that it must have, one of each group; `Styles` judges them. `weight` is its specificity
     (https://www.w3.org/TR/selectors-4/#specificity-rules) as one number. It is loose if some of its conditions are left
     out, because nothing here can judge them: then it matches more elements than it should.
     """
@@ -100,6 +101,7 @@ class Compound:
     places: tuple[str, ...] = ()
     among: tuple[tuple[Compound, ...], ...] = ()
     negated: tuple[Compound, ...] = ()
+    holding: tuple[tuple[Held, ...], ...] = ()
     weight: int = 0
     cost: int = field(init=False, default=1)
     is_plain: bool = field(init=False, default=True)
@@ -107,11 +109,12 @@ class Compound:
 
     def __post_init__(self) -> None:
         """Estimate the cost of a match, in comparisons; a check of keys alone is the cheapest."""
-        if self.places or self.among or self.negated:
+        if self.places or self.among or self.negated or self.holding:
             self.is_plain = False
             self.cost += len(self.places) + sum(other.cost for other in self._inner)
 
     def matches(self, node: Node) -> bool:
+        """Whether all conditions but `holding` are met."""
         return node.name.keys.issuperset(self.keys) and (
             self.is_plain
             or (
@@ -123,7 +126,8 @@ class Compound:
 
     @property
     def _inner(self) -> tuple[Compound, ...]:
-        return (*self.negated, *chain.from_iterable(self.among))
+        held = (one.compound for one in chain.from_iterable(self.holding))
+        return (*self.negated, *chain.from_iterable(self.among), *held)
 
     def parts(self) -> Iterator[Compound]:
         yield self
@@ -144,6 +148,14 @@ class Compound:
                 if all(other.keys for other in others):
                     return frozenset(other.key for other in others)
         return frozenset((self.key,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """An element that `:has()` asks for: anywhere inside, or a child."""
+
+    compound: Compound
+    is_child: bool
 
 
 _COMPARISONS: Mapping[str, Callable[[str, str], bool]] = {
@@ -279,6 +291,7 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
     attributes: list[Condition] = []
     among: list[tuple[Compound, ...]] = []
     negated: list[Compound] = []
+    holding: list[tuple[Held, ...]] = []
     weight = _OF_A_TAG * len(keys)
     is_loose = False
     while part := _PART.match(text, end):
@@ -305,6 +318,12 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
                     among.append(group.compounds)
                 weight += 0 if name == "where" else max((one.weight for one in group.compounds), default=0)
                 continue
+            if name == "has" and part["opens"] and not depth and (held := _held(argument)) is not None:
+                if not held:
+                    return None, end
+                holding.append(held)
+                weight += max(one.compound.weight for one in held)
+                continue
             weight += _OF_A_CLASS
             if name in _NOT_AT_LOAD or name[0] == "-":  # browsers drop rules with prefixes of others
                 return None, end
@@ -320,7 +339,7 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
                 is_loose = True
     if end == at:
         return None, end
-    parts = (tuple(attributes), tuple(places), tuple(among), tuple(negated))
+    parts = (tuple(attributes), tuple(places), tuple(among), tuple(negated), tuple(holding))
     return Compound(frozenset((*keys, *map(_key_of, attributes))), *parts, weight, is_loose), end
 
 
@@ -362,6 +381,23 @@ def _alternatives(text: str, depth: int, *, is_negated: bool) -> _Group:
         if compound is not None:
             found.append(compound)
     return _Group(tuple(found), is_loose)
+
+
+def _held(text: str) -> tuple[Held, ...] | None:
+    """What a list in `:has()` asks for, without what no element is at load; None if it is not understood wholly."""
+    held = []
+    for alternative in split_selectors(text):
+        is_child = alternative.startswith(">")
+        inner = alternative[1:].lstrip() if is_child else alternative
+        compound, end = _compound(inner, 0, 1)
+        if end != len(inner) or not inner:
+            return None
+        if compound is None:
+            continue
+        if compound.is_loose:
+            return None
+        held.append(Held(compound, is_child))
+    return tuple(held)
 
 
 MAX_CSS_CHARS = 2_000_000
@@ -483,6 +519,7 @@ class Styles:
         self._named: dict[tuple[str, str | None, str | None, bool, frozenset[Condition]], Name] = {}
         self._names: dict[tuple[frozenset[str], bool], Name] = {}
         self._declared: dict[tuple[int, tuple[Rule, ...], str], Declared] = {}
+        self._holders: dict[Held, set[HtmlElement]] = {}
         self._left = MAX_COMPARISONS
         found = list(self._rules(css))
         self._watched = watched(self.contents.declared | {one[:2] for _, ones in found for one in ones}, outer)
@@ -656,7 +693,7 @@ class Styles:
         """Whether `selector` matches from its compound `step` outwards, with `node` as the element of that compound."""
         compound = selector.compounds[step]
         self._spend(compound.cost)
-        if self._left <= 0 or not compound.matches(node):
+        if self._left <= 0 or not compound.matches(node) or not self._holds(compound, node):
             return False
         if step == len(selector.joints):
             return True
@@ -667,6 +704,32 @@ class Styles:
             other = self._before(node)
             return other is not None and self._applies(selector, other, step + 1)
         return self._is_after(selector, node, step + 1)
+
+    def _holds(self, compound: Compound, node: Node) -> bool:
+        """Whether the element of `node` has the contents that `compound` asks for."""
+        return all(any(node.element in self._holders_of(held) for held in group) for group in compound.holding)
+
+    def _holders_of(self, held: Held) -> set[HtmlElement]:
+        """The elements that contain what `:has()` asks for. One walk over the page answers this for all of them."""
+        if (holders := self._holders.get(held)) is None:
+            holders = self._holders[held] = set()
+            self._spend(len(self._nodes) * held.compound.cost)
+            for element, node in self._nodes.items() if self._left > 0 else ():
+                if not held.compound.matches(node):
+                    continue
+                above = element.getparent()
+                while above is not None and above not in holders:
+                    holders.add(above)
+                    above = None if held.is_child else above.getparent()
+        return holders
+
+    @cached_property
+    def _nodes(self) -> dict[HtmlElement, Node]:
+        """All elements of the page with their nodes, in document order."""
+        nodes: dict[HtmlElement, Node] = {}
+        for element in self.contents.elements:
+            nodes[element] = self.node(element, nodes.get(element.getparent()))
+        return nodes
 
     def _is_inside(self, selector: Selector, parent: Node | None, step: int, *, is_direct: bool) -> bool:
         """Whether `parent`, or one of its ancestors, matches from the compound `step` outwards. Cached in these."""
