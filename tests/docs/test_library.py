@@ -67,6 +67,20 @@ async def test_a_site_is_found_by_its_name_id_and_address_and_by_nothing_else(do
                 await opened.find(place)
 
 
+async def test_a_site_of_a_forbidden_domain_is_neither_listed_nor_found_and_can_be_deleted(
+    docs: SqlDocs, workers: Workers
+) -> None:
+    async with library(docs, 1, workers) as opened:
+        await docs.add_version("heron", "1", HOME, FAST)
+        await docs.add_version("gull", "1", "https://gull.example.com/", FAST)
+        opened.is_open = lambda url: "docs.example.org" not in url
+        assert [version.name for version in await opened.shown()] == ["gull"]
+        for place in ("heron", HOME):
+            with pytest.raises(SearchValidationError, match=r"Known: 2 \(gull 1\)\.$"):
+                await opened.find(place)
+        assert [version.name for version in await opened.find("heron", blocked_too=True)] == ["heron"]
+
+
 async def test_a_refusing_reranker_leaves_the_order_and_a_warning(
     docs: SqlDocs, tmp_path: Path, workers: Workers, sandbox: Sandbox
 ) -> None:

@@ -221,6 +221,21 @@ def test_a_base_url_of_a_blocked_domain_is_refused(folder, monkeypatch):
     assert refused["code"] == "FORBIDDEN_URL"
 
 
+def test_no_command_but_delete_knows_a_site_of_a_blocked_domain(folder, tmp_path, monkeypatch):
+    ran("add", folder, "book", "--base-url", "https://docs.e.org/")
+    monkeypatch.setenv("BLOCKED_DOMAINS", "e.org")
+    for command in ("list", "status"):
+        assert json.loads(ran(command, "--json"))["sites"] == []
+    written = tmp_path / "book.gz"
+    for command in (("status", "book"), ("export", "book", str(written)), ("update", "book")):
+        refused = json.loads(ran(*command, "--json", code=1))["error"]
+        assert (refused["code"], "docs.e.org" in refused["message"]) == ("VALIDATION", False), command
+    assert not written.exists()
+    assert "Deleted: book latest." in ran("delete", "book", "--json")
+    monkeypatch.delenv("BLOCKED_DOMAINS")
+    assert json.loads(ran("list", "--json"))["sites"] == []
+
+
 def test_a_page_of_a_folder_never_sends_the_crawl_to_the_web(folder, tmp_path):
     (tmp_path / "book" / "index.html").write_text(
         "<html><head><meta http-equiv='refresh' content='0; url=https://docs.e.org/other/'></head></html>"

@@ -12,7 +12,7 @@ from websearch_gateway.errors import SearchAuthError, SearchError, SearchProvide
 from websearch_gateway.models import Answer, Call, Deadline, SearchQuery, Span
 from websearch_gateway.pipeline.fallback import QUOTES_RESERVE_SECONDS, FallbackEngine, Ranked
 
-HEDGE, ALL = 9.0, 14.5
+HEDGE, ALL = 9.0, 15.0
 HANGS = 1000.0
 DOWN = SearchProviderError("down")
 NOTHING = Answer("No page answers this directly.", (), "x-raw-search")
@@ -118,6 +118,19 @@ async def test_an_engine_that_searches_by_itself_never_starts_beside_a_slow_one(
 async def test_quotes_wait_for_an_engine_that_starts_after_the_slow_one_has_failed() -> None:
     slow, gemini = Timed("openai", HEDGE + 3, DOWN), Timed("gemini", 1)
     assert await ask(slow, gemini, raw=quotes()) == Asked("gemini", HEDGE + 4, "PROVIDER: down")
+
+
+@in_virtual_time
+@pytest.mark.parametrize(("seconds", "hedge"), [(6, 3.6), (2, 1.2), (12, 7.2), (40, 9)])
+async def test_a_short_deadline_leaves_raw_search_its_part_beside_an_engine_that_hangs(
+    seconds: float, hedge: float
+) -> None:
+    raw = Timed("raw-search", 0.3 * seconds)
+    call = Call.of(SearchQuery("how tall is the tower"), Deadline.after(seconds, now))
+    answer = await FallbackEngine([Ranked(Timed("openai", HANGS))], raw, HEDGE).ask(call)
+    assert (answer.provider, raw.began) == ("raw-search", [pytest.approx(hedge)])
+    assert answer.fallback is not None
+    assert answer.fallback.reason == f"TIMEOUT: no answer within {hedge:g} s."
 
 
 @in_virtual_time

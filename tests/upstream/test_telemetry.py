@@ -94,6 +94,15 @@ class TestEvent:
         assert told.count("\n") == 2
         assert not [word for word in ("Zebulon", "diary", "pike.example", "says much") if word in told]
 
+    def test_records_keep_what_another_handler_prints_of_them(self, caplog):
+        configure_logging("DEBUG", ())
+        logging.getLogger().addHandler(caplog.handler)
+        logging.getLogger("another.library").warning("It rains.")
+        (record,) = caplog.records
+        printed = "%(process)d %(processName)s %(thread)d %(threadName)s %(filename)s"
+        assert logging.Formatter(printed).format(record).startswith(f"{os.getpid()} MainProcess ")
+        assert record.filename == "test_telemetry.py"
+
     @pytest.mark.parametrize(
         ("change", "expected"),
         [

@@ -267,13 +267,21 @@ class DocsLibrary:
             await self.store.start_generation(version.id)
         await self.store.set_status(version.id, "queued")
 
-    async def find(self, site: str, label: str | None = None) -> list[SiteVersion]:
+    async def shown(self) -> list[SiteVersion]:
+        """The versions, of every status, of sites that the operator allows."""
+        return [version for version in await self.store.versions() if self.is_open(version.home)]
+
+    async def find(self, site: str, label: str | None = None, *, blocked_too: bool = False) -> list[SiteVersion]:
         """The versions that match a name, an address or an id.
+
+        Args:
+            blocked_too: also those of sites that the operator does not allow, which the operator may delete.
 
         Raises:
             SearchValidationError: none matches; the message names those that exist.
         """
-        versions, place = await self.store.versions(), canonical(site) or "no address"
+        versions = await (self.store.versions() if blocked_too else self.shown())
+        place = canonical(site) or "no address"
         named_so = (
             v for v in versions if site in (v.name, v.url, str(v.id)) or place in map(canonical, (v.url, v.home))
         )
@@ -300,8 +308,7 @@ class DocsLibrary:
 
     async def completed(self) -> list[SiteVersion]:
         """The versions that were fully crawled at least once; an update leaves them completed."""
-        versions = [version for version in await self.store.versions() if version.indexed_at is not None]
-        return [version for version in versions if version.page_count and self.is_open(version.home)]
+        return [version for version in await self.shown() if version.indexed_at is not None and version.page_count]
 
     async def close(self) -> None:
         """End crawls in the background, and release files, sockets and threads. Idempotent."""

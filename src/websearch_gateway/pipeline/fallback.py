@@ -29,6 +29,10 @@ from websearch_gateway.ports import (
 )
 from websearch_gateway.upstream.race import FirstSuccess, Trial, loud
 
+MOST_HEDGE_SHARE = 0.6
+"""The largest part of a call's time that may pass before raw search starts beside a slow engine: raw search needs the
+rest to find, read and quote pages."""
+
 QUOTES_RESERVE_SECONDS = 0.25
 """Quotes that wait for an engine are served this long before the deadline (seconds)."""
 
@@ -56,7 +60,8 @@ class FallbackEngine:
 
     The next engine starts when one fails. A `Refused` (a wrong key, a bad request) is shown, never masked, but for
     a wrong key of an engine or provider behind one that was asked: it is skipped with a warning. If no answer has
-    come after `hedge_seconds`, `raw` starts beside the running engine; the next engine does not. When `raw` has
+    come after `hedge_seconds`, or after MOST_HEDGE_SHARE of the call's time if that is earlier, `raw` starts beside the
+    running engine; the next engine does not. When `raw` has
     found something, an engine that writes from it starts too. The first answer with a source wins, and the others
     are cancelled. Quotes are the last resort: until the deadline is near, they wait for every engine except those
     that were already slow when raw search began. An answer without a source wins only if all engines before it have
@@ -83,12 +88,14 @@ class FallbackEngine:
             OneTask[Gathered]() as gathering,
             FirstSuccess[Answer](found=lambda answer: bool(answer.spans)) as race,
         ):
-            winner = await _Schedule(self, race, replace(call, gathering=gathering)).winner()
+            schedule = _Schedule(self, race, replace(call, gathering=gathering))
+            winner = await schedule.winner()
             if winner is None:
                 raise race.exhausted()
             answer = winner.task.result()
             if winner is not race.trials[0]:
-                if (why := self._why(race, winner)) and (found := answer.fallback):  # the search behind it failed too
+                why = self._why(race, winner, schedule.hedge_seconds)
+                if why and (found := answer.fallback):  # the search behind it failed too
                     why = Fallback(why.given_up, f"{why.reason} {found.given_up}: {found.reason}.")
                 answer = replace(answer, fallback=why or answer.fallback)
                 overdue = {trial.name for trial in race.before(winner) if trial.running}
@@ -97,22 +104,23 @@ class FallbackEngine:
                         ranked.overtaken()
         return replace(answer, warnings=(*loud(race.attempts), *answer.warnings))
 
-    def _why(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> Fallback | None:
+    def _why(self, race: FirstSuccess[Answer], winner: Trial[Answer], hedge_seconds: float) -> Fallback | None:
         """The first engine with its reason, then the other engines that failed or were too slow; None without any."""
         asked = [trial for trial in race.trials if trial not in (winner, race.stopgap)]
         unable = [trial for trial in asked if trial.failure or trial.running]
         if not unable:
             return None
         first, *others = unable
-        reasons = [self._reason(race, first), *(f"{trial.name}: {self._reason(race, trial)}" for trial in others)]
+        reasons = [self._reason(race, first, hedge_seconds)]
+        reasons += [f"{trial.name}: {self._reason(race, trial, hedge_seconds)}" for trial in others]
         return Fallback(first.name, " ".join(reasons))
 
-    def _reason(self, race: FirstSuccess[Answer], trial: Trial[Answer]) -> str:
+    def _reason(self, race: FirstSuccess[Answer], trial: Trial[Answer], hedge_seconds: float) -> str:
         if error := trial.failure:
             return f"{error.code}: {error.message}"
         if race.stopgap and trial not in race.before(race.stopgap):
             return "TIMEOUT: no answer in time."
-        return f"TIMEOUT: no answer within {self.hedge_seconds:g} s."
+        return f"TIMEOUT: no answer within {round(hedge_seconds, 1):g} s."
 
 
 class _Schedule:
@@ -121,7 +129,8 @@ class _Schedule:
     def __init__(self, engine: FallbackEngine, race: FirstSuccess[Answer], call: Call) -> None:
         self._raw, self._race, self._call = engine.raw, race, call
         self._loop = asyncio.get_running_loop()
-        self._hedge_at = self._loop.time() + engine.hedge_seconds
+        self.hedge_seconds = min(engine.hedge_seconds, MOST_HEDGE_SHARE * call.remaining())
+        self._hedge_at = self._loop.time() + self.hedge_seconds
         self._serve_at = self._loop.time() + call.remaining() - QUOTES_RESERVE_SECONDS
         self._left = list(engine.engines)
         self._latest: Ranked | None = None

@@ -305,7 +305,9 @@ class Behaviour(SettingsGroup):
         15.0, gt=0, allow_inf_nan=False, description="The time limit of a whole search."
     )
     fallback_hedge_seconds: Duration = Field(
-        9.0, description="After how long raw search starts beside a slow answer engine."
+        9.0,
+        description="After how long raw search starts beside a slow answer engine; after at most 60% of the time of a "
+        "search.",
     )
     request_timeout_ms: int = Field(
         20000,

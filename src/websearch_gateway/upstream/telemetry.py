@@ -398,9 +398,6 @@ def configure_logging(
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
     logging.getLogger(_OURS).setLevel(level)
-    # Records do not need the calling function, thread or process (https://docs.python.org/3/howto/logging.html#optimization).
-    logging._srcfile = None
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 
 
 def flush_logs() -> None:

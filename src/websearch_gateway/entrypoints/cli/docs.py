@@ -61,7 +61,7 @@ async def _statuses(gateway: Gateway, sites: Sequence[SiteVersion], message: str
 
 
 async def _named(gateway: Gateway, site: str | None, label: str | None) -> list[SiteVersion]:
-    return await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
+    return await (gateway.docs.find(site, label) if site else gateway.docs.shown())
 
 
 def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None:
@@ -70,7 +70,7 @@ def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None
     async def look(gateway: Gateway) -> DocsSites:
         from websearch_gateway.docs import listed
 
-        return await listed(gateway.docs, await gateway.docs.store.versions())
+        return await listed(gateway.docs, await gateway.docs.shown())
 
     _within(look, "show_sites", as_json, config)
 
@@ -222,7 +222,7 @@ def delete(
     """Remove a site, or one version of it, from the index."""
 
     async def act(gateway: Gateway) -> DocsStatus:
-        found = await gateway.docs.find(site, label)
+        found = await gateway.docs.find(site, label, blocked_too=True)
         if len(found) > 1 and not yes:
             labels = ", ".join(version.label for version in found)
             if as_json or not sys.stdin.isatty():

@@ -146,7 +146,7 @@ async def _status(gateway: Gateway, given: DocsStatusArguments, caller: Caller, 
     from websearch_gateway.docs import statuses
 
     docs = gateway.docs
-    found = await (docs.find(given.site, given.version) if given.site else docs.store.versions())
+    found = await (docs.find(given.site, given.version) if given.site else docs.shown())
     return fit_docs_status(await statuses(docs, found, docs.runner.trouble), reply_tokens(gateway, caller))
 
 
