@@ -393,10 +393,12 @@ async def test_every_error_of_the_quota_type_is_final(connect: Connect) -> None:
     assert len(requests) == 1
 
 
-async def test_the_error_for_a_bad_request_quotes_openai(connect: Connect) -> None:
+async def test_the_error_for_a_bad_request_quotes_openai_between_marks(connect: Connect) -> None:
     words = "The following tools cannot be used with this model:\nweb_search. See req_123."
     reply, _ = replies(refused(400, message=words))
-    with pytest.raises(SearchValidationError, match=r"with this model: web_search\. See …\.$"):
+    with pytest.raises(
+        SearchValidationError, match=r'id="\w+">The following .* with this model: web_search\. See …</\S+ id="\w+">\.$'
+    ):
         await ask(connect(reply))
 
 

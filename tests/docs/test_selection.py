@@ -77,6 +77,24 @@ async def test_no_pattern_is_compiled_in_this_process(workers: SharedWorkers, mo
     assert r"^pyth[o]n$" not in compiled
 
 
+@pytest.mark.parametrize(
+    ("sites_filter", "ids"),
+    [
+        *(("^pyth.n$", [1, 2]), (r"3\.13/$", [2]), ("ruby|c..", [1, 2, 3]), (r"c\+\+", [3]), (r"\bpython\b", [1, 2])),
+        *(
+            ("127.0.0.1:8000", [3]),
+            ("https://docs.python.org/3.12/", [1]),
+            ("|".join("a" * 100), [3, 4]),
+            ("", [1, 2, 3, 4]),
+        ),
+    ],
+)
+async def test_a_pattern_without_repetitions_starts_no_worker(sites_filter: str, ids: list[int]) -> None:
+    async with Workers() as workers:
+        assert await chosen(workers, sites_filter) == ids
+        assert not workers._all
+
+
 async def test_a_long_pattern_is_refused_before_it_is_compiled(workers: SharedWorkers) -> None:
     with pytest.raises(SearchValidationError, match="at most 200 characters"):
         await chosen(workers, "(" * (MOST_PATTERN_CHARS + 1))
@@ -88,4 +106,4 @@ async def test_busy_workers_are_no_fault_of_the_pattern() -> None:
             raise SearchTimeoutError("The page could not be read in time.")
 
     with pytest.raises(SearchTimeoutError):
-        await chosen(Busy(), "pyth.n")
+        await chosen(Busy(), "pyth[o]n")

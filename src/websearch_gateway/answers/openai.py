@@ -42,7 +42,7 @@ from websearch_gateway.answers.common import (
     quota_is_spent,
     shown_code,
 )
-from websearch_gateway.base import MAX_REPLY_BYTES, Reply, is_web_address, page_key, send
+from websearch_gateway.base import MAX_REPLY_BYTES, Reply, is_web_address, page_key, quoted_line, send
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,
@@ -282,7 +282,8 @@ def _bad_request(status: int, error: Json, private: Sequence[str]) -> SearchErro
     if option := _refused_option(typed(str, error.get("param")), words):
         return OptionRefused("OpenAI", option)
     shown = _without_identifiers(words, private)
-    return SearchValidationError(f"OpenAI refused the request (HTTP {status}){': ' if shown else ''}{shown}.")
+    why = f": {quoted_line(shown, _MAX_MESSAGE)}" if shown else ""
+    return SearchValidationError(f"OpenAI refused the request (HTTP {status}){why}.")
 
 
 def _refused_option(param: str, words: str) -> str | None:

@@ -395,6 +395,9 @@ def section_ids(page: PageDraft) -> list[str]:
 
 
 MOST_PATTERN_CHARS = 200
+_HARMLESS = re.compile(r"(?:[\w .^$|/:@,=&%#~!'\"<>;-]|\\[.^$|*+?(){}\[\]/\\-]|\\[dDwWsSbB])*")
+"""Patterns that repeat and group nothing: they match in linear time, so they need no process of their own, whose start
+takes longer than the search."""
 MOST_QUOTED = 100
 MOST_NAMED = 20
 PATTERN_SECONDS = 2.0
@@ -449,15 +452,23 @@ def _holding(text: str, sites: Sequence[Sequence[str]]) -> list[int]:
 async def _matching(pattern: str, sites: Sequence[Sequence[str]], workers: Run) -> list[int]:
     if len(pattern) > MOST_PATTERN_CHARS:
         raise SearchValidationError(f"sitesFilter must have at most {MOST_PATTERN_CHARS} characters.")
-    if re.fullmatch(r"[\w -]*", pattern):  # words need no process of their own
-        return _holding(pattern, sites)
+    if _HARMLESS.fullmatch(pattern):
+        return _places(matching(pattern, sites))
     deadline = Deadline.after(QUEUE_SECONDS)
     try:
-        found: list[int] | str = await workers.run(matching, pattern, sites, deadline=deadline, seconds=PATTERN_SECONDS)
+        return _places(await workers.run(matching, pattern, sites, deadline=deadline, seconds=PATTERN_SECONDS))
     except (SearchTimeoutError, SearchFetchError) as error:
         if isinstance(error, SearchTimeoutError) and error.details.get("reason") != TOO_COSTLY:
             raise
         raise SearchValidationError("sitesFilter is too costly to match. Use a simpler expression.") from None
+
+
+def _places(found: list[int] | str) -> list[int]:
+    """What `matching` found.
+
+    Raises:
+        SearchValidationError: it is a message.
+    """
     if isinstance(found, str):
         raise SearchValidationError("".join(one if one.isprintable() else "\ufffd" for one in found))
     return found

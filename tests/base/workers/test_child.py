@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import pytest
 
-from websearch_gateway.base.workers.worker import LENGTH_BYTES, call, prepare, request_frames
+from websearch_gateway.base.workers.worker import LENGTH_BYTES, call, prepare, request_frames, within_container
 from websearch_gateway.errors import SearchFetchError, SearchValidationError, Unavailable
 from websearch_gateway.models import Hit
 
@@ -24,6 +25,25 @@ def test_large_arguments_follow_the_call_without_a_copy() -> None:
     assert sent is body
     assert empty == b""
     assert pickle.loads(head) == (max, [None, "text", None], [0, 2])
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "megabytes"),
+    [
+        *(("memory.max", "1073741824", 512), ("memory.max", "2147483648", 1024), ("memory.max", "8589934592", 1024)),
+        *(("memory.max", "268435456", 384), ("memory.max", "max", 1024), ("memory.current", "1", 1024)),
+        *(
+            ("memory/memory.limit_in_bytes", "1073741824", 512),
+            ("memory/memory.limit_in_bytes", f"{2**63 - 4096}", 1024),
+        ),
+    ],
+)
+def test_a_worker_takes_at_most_half_of_the_memory_of_its_container(
+    tmp_path: Path, name: str, limit: str, megabytes: int
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(f"{limit}\n", encoding="ascii")
+    assert within_container(1024, str(tmp_path)) == megabytes
 
 
 def raising(error: BaseException) -> None:

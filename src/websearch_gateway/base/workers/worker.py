@@ -42,6 +42,29 @@ class Limits(NamedTuple):
     cpu_seconds: float = 8.0
 
 
+CONTAINER_SHARE = 0.5
+"""The largest part of a container's memory that one worker may take. The rest is for the process that answers calls,
+and for other workers: if they need more together, the kernel ends any of them."""
+
+LEAST_MEGABYTES = 384
+"""The address space that a worker needs to import its libraries and to read an ordinary page."""
+
+_CONTAINER_LIMITS = ("memory.max", "memory/memory.limit_in_bytes")
+"""The memory limit of a control group, version 2 (https://docs.kernel.org/admin-guide/cgroup-v2.html) and 1."""
+
+
+def within_container(megabytes: int, groups: str = "/sys/fs/cgroup") -> int:
+    """A limit of memory (MiB), lowered to the share of a worker if the container has little memory."""
+    for name in _CONTAINER_LIMITS:
+        try:
+            with open(os.path.join(groups, name), encoding="ascii") as file:
+                share = int(int(file.read()) * CONTAINER_SHARE) // 2**20
+        except (OSError, ValueError):  # no such control group, or `max`: no limit
+            continue
+        return min(megabytes, max(share, LEAST_MEGABYTES))
+    return megabytes
+
+
 def framed(payload: bytes) -> tuple[bytes, bytes]:
     """The two parts of a frame: the length of `payload`, and `payload`."""
     return len(payload).to_bytes(LENGTH_BYTES, "big"), payload
@@ -75,7 +98,7 @@ def main() -> None:
     if sys.platform != "win32":
         import resource
 
-        size = limits.megabytes * 1024 * 1024
+        size = within_container(limits.megabytes) * 1024 * 1024
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     serve(sys.stdin.buffer, replies, limits)

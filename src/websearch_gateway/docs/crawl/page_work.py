@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from websearch_gateway.base import PRODUCT, Fetched, refused_use
+from websearch_gateway.base import PRODUCT, Fetched, quoted_line, refused_use
 from websearch_gateway.docs.crawl.chunking import MOST_LEFT_OUT, MOST_SYMBOLS, drafted
 from websearch_gateway.docs.crawl.endless import EndlessAddresses
 from websearch_gateway.docs.crawl.listing import Defined
@@ -55,7 +55,6 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
     SearchTimeoutError,
     Unavailable,
-    shown,
 )
 from websearch_gateway.models import UNLIMITED, Deadline
 from websearch_gateway.ports import Embedder
@@ -430,8 +429,9 @@ class PageWork:
 
     async def _redirected(self, task: UrlTask, location: str) -> Result:
         target, outside = self.scope.link(task.url, location), canonical(location)
+        there = quoted_line(outside, LONGEST_SHOWN)
         if _LOGIN_PAGE.search(urlsplit(outside).path) and not _LOGIN_PAGE.search(urlsplit(task.url).path):
-            return await self._settled(task, "failed", f"a login wall: redirects to {shown(outside, LONGEST_SHOWN)}")
+            return await self._settled(task, "failed", f"a login wall: redirects to {there}")
         if target == task.url:  # to its own index.html, or in a loop
             return await self._settled(task, "failed", "redirects to itself")
         if target:
@@ -443,7 +443,7 @@ class PageWork:
             await self.store.finish_url(task, "alias", alias_of=outside)
             raise Moved(outside)
         wall = " (a login wall)" if _LOGIN_WORD.search(outside) else ""
-        return await self._settled(task, "skipped", f"redirects out of scope{wall}: {shown(outside, LONGEST_SHOWN)}")
+        return await self._settled(task, "skipped", f"redirects out of scope{wall}: {there}")
 
     async def _retried(self, task: UrlTask, reason: str, retry_after: float | None, *, of_host: bool = True) -> Result:
         if task.attempts >= RETRIES:
