@@ -373,9 +373,8 @@ def test_text_that_a_rule_hides_stays_hidden_when_a_limit_is_spent_or_a_selector
     ids=lambda sheet: sheet[:40],
 )
 def test_what_no_rule_may_hide_is_read_all_the_same(sheet: str) -> None:
-    tree = lxml.html.document_fromstring(
-        f"<body><style>{sheet}</style><article><p class=seen>{SEEN}</p></article></body>"
-    )
+    page = f"<article><p class=seen>{SEEN}</p></article><div>{'More to read. ' * 99}</div>"
+    tree = lxml.html.document_fromstring(f"<body><style>{sheet}</style>{page}</body>")
     strip_invisible(tree)
     assert SEEN in tree.text_content()
 
