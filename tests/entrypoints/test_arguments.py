@@ -11,6 +11,7 @@ import pytest
 from websearch_gateway.entrypoints.arguments import LONGEST_JSON, LONGEST_TEXT, MOST_FAULTS, Kind, kinds_of
 from websearch_gateway.entrypoints.http.compatible.openai_api import question
 from websearch_gateway.entrypoints.http.compatible.search_apis import Lenient
+from websearch_gateway.entrypoints.mcp.messages import repaired
 from websearch_gateway.entrypoints.mcp.schemas import input_schema
 from websearch_gateway.entrypoints.tools.table import TOOLS, Tool
 from websearch_gateway.errors import SearchValidationError
@@ -52,10 +53,35 @@ def test_an_optional_argument_that_says_nothing_is_absent(tool: str, argument: s
         return
     usual = required(BY_NAME[tool])
     without = BY_NAME[tool].parse(usual)
-    for nothing in ABSENT:
+    for nothing in ABSENT if not BY_NAME[tool].changes_data else (None,):
         assert BY_NAME[tool].parse({**usual, argument: nothing}) == without, nothing
         if kind.is_list and isinstance(nothing, list):
             assert BY_NAME[tool].parse({**usual, argument: json.dumps(nothing)}) == without, nothing
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument"), [(tool, name) for tool, name in EVERY_ARGUMENT if BY_NAME[tool].changes_data]
+)
+def test_a_call_that_removes_something_refuses_a_word_for_nothing(tool: str, argument: str) -> None:
+    kind = kinds_of(BY_NAME[tool].arguments)[argument]
+    if not kind.is_optional:
+        return
+    for nothing in ABSENT[1:]:
+        with pytest.raises(SearchValidationError, match=f"{argument}: .*leave the argument out") as refusal:
+            BY_NAME[tool].parse({**required(BY_NAME[tool]), argument: nothing})
+        assert refusal.value.details["faults"][0]["field"] == argument, nothing
+
+
+@pytest.mark.parametrize(("tool", "argument"), EVERY_ARGUMENT)
+def test_half_of_a_character_is_refused_by_the_name_of_its_argument(tool: str, argument: str) -> None:
+    kind = kinds_of(BY_NAME[tool].arguments)[argument]
+    for half in ("an emoji in halves \ud83d", "\udc80", repaired('"it ends in \\ud83d"').strip('"')):
+        given: Any = [half] if kind.is_list else half
+        if kind.model is not None:
+            given = [{name: half for name, inner in kinds_of(kind.model).items() if not inner.is_optional}]
+        with pytest.raises(SearchValidationError, match="half of a character") as refusal:
+            BY_NAME[tool].parse({**required(BY_NAME[tool]), argument: given})
+        assert refusal.value.details["faults"][0]["field"].split(".")[0] == argument
 
 
 def other_forms(kind: Kind, typed: Any) -> Iterator[Any]:

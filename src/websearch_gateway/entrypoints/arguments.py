@@ -9,6 +9,8 @@ as JSON text. So:
 - a list or an object may arrive as its JSON text, and a single value as a list of one or the other way round;
 - a name may be spelled in another style, or be one of its SYNONYMS.
 
+A call that removes something is stricter: there only null, or no value at all, is absent.
+
 What can mean two things stays as it is, and its type refuses it: a call never becomes a silent other one. A text that
 must be given, such as a query, is never absent: somebody may ask for "null".
 """
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -46,8 +49,15 @@ SWITCHES = {"true": True, "false": False, "1": True, "0": False, "yes": True, "n
 LONGEST_TEXT = 10_000
 """Characters of one text among the arguments: more than the longest address."""
 
+HALF = "\uffff"
+"""What stands for half of a surrogate pair where a message cannot carry one; no text has this character."""
+
+_HALVES = re.compile(f"[\ud800-\udfff{HALF}]")
+
 LONGEST_JSON = 100_000
 """Characters of a list or an object that arrives as text; 20 claims with five addresses each have about 20,000."""
+
+SAYS_NOTHING = "The value says nothing: give another one, or leave the argument out to remove without this condition"
 
 MOST_FAULTS = 10
 """Faults that one refusal reports."""
@@ -264,7 +274,8 @@ class Understood:
     Attributes:
         values: by the names that the model lists.
         given_as: of each listed name that replaced another one, that other.
-        faults: what no validation needs to look at: unknown names, lists and texts that are too long.
+        faults: what no validation needs to look at: unknown names, lists and texts that are too long, and texts with
+            half of a character.
         known: of each place with an unknown name, the names that it has; the place of the call itself is empty.
     """
 
@@ -274,7 +285,9 @@ class Understood:
     known: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def understood(model: type[BaseModel], given: Mapping[str, Any], place: str = "") -> Understood:
+def understood(
+    model: type[BaseModel], given: Mapping[str, Any], place: str = "", *, is_destructive: bool = False
+) -> Understood:
     """The arguments that a call gives for the model.
 
     It stops soon after `MOST_FAULTS`: pydantic would report each of 95,000 unknown names and each of 500,000 wrong
@@ -282,6 +295,8 @@ def understood(model: type[BaseModel], given: Mapping[str, Any], place: str = ""
 
     Args:
         place: the prefix of names in faults, for an object within the arguments.
+        is_destructive: whether the call removes something. A word for nothing is then a fault: what narrows the call
+            may have been meant, and without it everything is removed. Only null and no value are absent.
     """
     kinds = kinds_of(model)
     call = Understood()
@@ -297,8 +312,10 @@ def understood(model: type[BaseModel], given: Mapping[str, Any], place: str = ""
         kind = kinds[name]
         value = meaning(given[other], kind)
         if value is ABSENT:
+            if is_destructive and given[other] is not None:
+                call.faults.append((place + name, SAYS_NOTHING))
             continue
-        if fault := size_fault(value, kind.most_items):
+        if fault := text_fault(value, kind.most_items):
             call.faults.append((place + name, fault))
             continue
         if kind.model is not None:
@@ -324,13 +341,15 @@ def _objects_understood(call: Understood, model: type[BaseModel], value: Any, pl
     return objects
 
 
-def size_fault(value: Any, most_items: int | None) -> str | None:
-    """Whether a list has more items, or a text in the value more characters, than is looked at."""
+def text_fault(value: Any, most_items: int | None) -> str | None:
+    """Whether a list has more items, or a text in the value more characters, than is looked at; or half a character."""
     if isinstance(value, list | tuple) and most_items is not None and len(value) > most_items:
         return f"At most {most_items} items are allowed, not {len(value)}"
     texts = value if isinstance(value, list | tuple) else (value,)
     if any(isinstance(text, str) and len(text) > LONGEST_TEXT for text in texts):
         return f"At most {LONGEST_TEXT} characters are allowed"
+    if any(isinstance(text, str) and _HALVES.search(text) for text in texts):
+        return "It holds half of a character (of an emoji, for example): cut texts between characters"
     return None
 
 

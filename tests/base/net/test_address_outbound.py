@@ -150,6 +150,36 @@ async def test_the_error_of_a_wrong_login_does_not_contain_the_login(serve: Serv
     assert server.requests == []
 
 
+@pytest.mark.parametrize(
+    ("setting", "scheme"),
+    [
+        ("OUTBOUND_PROXY", "https"),
+        ("OUTBOUND_PROXY", "http"),
+        ("HTTPS_PROXY", "https"),
+        ("HTTP_PROXY", "http"),
+        ("ALL_PROXY", "https"),
+        ("ALL_PROXY", "http"),
+    ],
+)
+@pytest.mark.parametrize("place", ["http://login:hunter2@127.0.0.1:{port}", "http://hunter2@no-proxy.invalid:{port}"])
+async def test_a_proxy_that_nobody_serves_is_told_by_its_variable(
+    setting: str, scheme: str, place: str, unused_tcp_port: int
+) -> None:
+    url = place.format(port=unused_tcp_port)
+    environment = {setting.removesuffix("_PROXY").lower(): url}
+    outbound = Outbound(url) if setting == "OUTBOUND_PROXY" else Outbound(environment=environment)
+    told = f"The proxy in {setting} cannot be reached. Start it, or correct or unset {setting}."
+    async with create_client(outbound=outbound) as client:
+        with pytest.raises(SearchProviderError) as api:
+            await send(client, HttpRequest("GET", f"{scheme}://api.example/"), Deadline.after(60), "api")
+    async with Fetcher(AddressPolicy(), resolve=unknown, outbound=outbound) as fetcher:
+        with pytest.raises(SearchFetchError) as fetched:
+            await fetcher.fetch(f"{scheme}://site.example/", Deadline.after(60))
+    assert api.value.message == f"api: {told}"
+    assert fetched.value.message == told
+    assert "hunter2" not in f"{api.value} {fetched.value}"
+
+
 def test_connections_to_loopback_and_to_exempt_names_are_direct() -> None:
     fixed = Outbound("http://proxy.example:3128")
     assert fixed.proxy_for("https", "site.example", 443) == "http://proxy.example:3128"
@@ -164,7 +194,7 @@ def test_connections_to_loopback_and_to_exempt_names_are_direct() -> None:
 
 @pytest.mark.parametrize("url", ["socks5://proxy.example", "http://", "http://[", "http://proxy.example:x"])
 def test_an_address_that_is_not_an_http_proxy_is_refused(url: str) -> None:
-    with pytest.raises(SearchNotConfiguredError, match="The proxy must be an address"):
+    with pytest.raises(SearchNotConfiguredError, match="must be an HTTP proxy's address"):
         http_proxy(url)
 
 

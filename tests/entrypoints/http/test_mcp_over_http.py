@@ -43,7 +43,7 @@ async def test_every_version_answers_in_json_without_a_handshake(door: Door) -> 
             assert reply.json()["result"]["structuredContent"]["citations"]
 
 
-async def test_half_of_a_character_becomes_a_replacement_character(door: Door) -> None:
+async def test_half_of_a_character_is_refused_as_over_rest(door: Door) -> None:
     async with door() as http:
         for version in VERSIONS:
             made = search(f"{QUESTION} \ud83d", version)
@@ -52,7 +52,10 @@ async def test_half_of_a_character_becomes_a_replacement_character(door: Door) -
                 headers={**made["headers"], "Content-Type": "application/json"},
                 content=json.dumps(made["json"]),
             )
-            assert "330 metres" in reply.json()["result"]["structuredContent"]["text"], version
+            result = reply.json()["result"]
+            assert result["isError"], version
+            assert result["structuredContent"]["error"]["code"] == "VALIDATION"
+            assert "query: It holds half of a character" in result["structuredContent"]["error"]["message"]
 
 
 @pytest.mark.parametrize("part", ["id", "method", "progressToken"])

@@ -355,7 +355,10 @@ def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path:
     long = {"jsonrpc": "2.0", "id": 5, "method": "m" * 100_000}
     replies, _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, no_request, long, half, requests=5)
     by_id = {reply["id"]: reply for reply in replies}
-    assert "330 metres" in by_id[2]["result"]["structuredContent"]["text"]
+    refused = by_id[2]["result"]["structuredContent"]["error"]
+    assert by_id[2]["result"]["isError"]
+    assert refused["code"] == "VALIDATION"
+    assert "query: It holds half of a character" in refused["message"]
     assert by_id[3]["error"]["code"] == PARSE_ERROR
     assert by_id[4]["error"]["code"] == INVALID_REQUEST
     assert by_id[5]["error"]["code"] == INVALID_REQUEST

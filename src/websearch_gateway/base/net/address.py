@@ -291,6 +291,12 @@ class Outbound:
                 return None
         return self.proxy or self.environment.get(scheme) or self.environment.get("all")
 
+    def proxy_setting(self, scheme: str) -> str:
+        """The name of the variable from which `proxy_for` takes the proxy of a scheme."""
+        if self.proxy:
+            return "OUTBOUND_PROXY"
+        return f"{scheme.upper()}_PROXY" if self.environment.get(scheme) else "ALL_PROXY"
+
     def ssl_context(self) -> ssl.SSLContext:
         """The TLS context that verifies certificates, the same for all connections. The first call takes 20 to 50 ms.
 
@@ -343,6 +349,7 @@ class ConnectionPools:
         self._kept_connections = kept_connections
         self._ssl_context: ssl.SSLContext | None = None
         self._pools: dict[str | None, httpcore2.AsyncConnectionPool] = {}
+        """By the setting that names the proxy; None for direct connections."""
 
     async def pool_for(self, target: Target) -> httpcore2.AsyncConnectionPool:
         """The connection pool for a target.
@@ -357,18 +364,19 @@ class ConnectionPools:
                     await checked_addresses(self._policy, self._resolve, target.host, target.port)
         # In a thread, and only on the first fetch: loading the certificates would block the event loop.
         context = self._ssl_context = self._ssl_context or await in_own_thread(self._outbound.ssl_context)
-        if proxy not in self._pools:
-            self._pools[proxy] = httpcore2.AsyncConnectionPool(
+        setting = self._outbound.proxy_setting(target.scheme) if proxy else None
+        if setting not in self._pools:
+            self._pools[setting] = httpcore2.AsyncConnectionPool(
                 ssl_context=context,
                 proxy=http_proxy(proxy) if proxy else None,
                 max_connections=MAX_CONNECTIONS,
                 max_keepalive_connections=self._kept_connections,
                 keepalive_expiry=KEPT_SECONDS,
                 network_backend=MeteredBackend(
-                    None if proxy else partial(pinned_addresses, self._policy, self._resolve)
+                    None if proxy else partial(pinned_addresses, self._policy, self._resolve), setting
                 ),
             )
-        return self._pools[proxy]
+        return self._pools[setting]
 
     async def aclose(self) -> None:
         for pool in self._pools.values():
@@ -454,12 +462,20 @@ async def pinned_addresses(policy: AddressPolicy, resolve: Resolve, host: str, p
     return sorted(addresses, key=lambda a: ipaddress.ip_address(a).version)[:MAX_ADDRESSES]
 
 
+def unreachable_proxy(setting: str) -> str:
+    """What to tell of a proxy, by the setting that names it, which nobody serves."""
+    return f"The proxy in {setting} cannot be reached. Start it, or correct or unset {setting}."
+
+
 class MeteredBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to the `addresses` of a host and port, or without them to the proxy that the operator has set. All reads
-    are metered.
+    """Connects to the `addresses` of a host and port, or without them to the proxy that the operator has set in
+    `proxy_setting`. All reads are metered.
     """
 
-    def __init__(self, addresses: Callable[[str, int], Awaitable[Sequence[str]]] | None) -> None:
+    def __init__(
+        self, addresses: Callable[[str, int], Awaitable[Sequence[str]]] | None, proxy_setting: str | None = None
+    ) -> None:
+        self._proxy_setting = proxy_setting
         self._sockets = httpcore2.AnyIOBackend()
         self._addresses = addresses
 
@@ -474,7 +490,7 @@ class MeteredBackend(httpcore2.AsyncNetworkBackend):
         """Dial the addresses of `host:port` until one accepts.
 
         Raises:
-            ForbiddenUrlError, SearchFetchError: as `pinned_addresses`.
+            ForbiddenUrlError, SearchFetchError: as `pinned_addresses`; or the proxy accepts no connection.
             httpcore2.ConnectError, httpcore2.ConnectTimeout: no address accepted the connection.
         """
         failure: httpcore2.ConnectError | httpcore2.ConnectTimeout | None = None
@@ -485,6 +501,8 @@ class MeteredBackend(httpcore2.AsyncNetworkBackend):
                 return MeteredStream(stream)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
+        if self._proxy_setting:
+            raise SearchFetchError(unreachable_proxy(self._proxy_setting)) from failure
         raise failure or httpcore2.ConnectError("no address")
 
 

@@ -8,6 +8,7 @@ import asyncio
 import http.cookiejar
 import logging
 import math
+import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from functools import partial
 import httpcore2
 import httpx2
 
-from websearch_gateway.base.net.address import DEFAULT_PORTS, DIRECT, Outbound, http_proxy
+from websearch_gateway.base.net.address import DEFAULT_PORTS, DIRECT, Outbound, http_proxy, unreachable_proxy
 from websearch_gateway.base.net.bodies import (
     ACCEPT_ENCODING,
     MAX_BYTES,
@@ -30,7 +31,7 @@ from websearch_gateway.base.net.bodies import (
     read_body,
     without_key,
 )
-from websearch_gateway.base.net.fetch import USER_AGENT, mapped_errors
+from websearch_gateway.base.net.fetch import USER_AGENT, UnreachableProxyError, mapped_errors
 from websearch_gateway.base.net.requests import PASSING_STATUSES, note_host, note_status, parse_retry_after
 from websearch_gateway.errors import (
     QUOTA,
@@ -97,6 +98,12 @@ def billed(bill: Bill, usd: float) -> Iterator[None]:
         _PRICE.reset(token)
 
 
+def _is_about_tls(error: httpx2.ConnectError) -> bool:
+    """Whether a connection was made, and TLS on it failed: with the target, behind a proxy."""
+    cause = error.__cause__
+    return isinstance(cause, httpcore2.ConnectError) and isinstance(next(iter(cause.args), None), ssl.SSLError)
+
+
 class _RoutedTransport(httpx2.AsyncBaseTransport):
     """Sends each request directly or through its proxy, or over the transport `only` if that is given."""
 
@@ -128,6 +135,9 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
         except httpx2.TransportError as error:
             if not isinstance(error, httpx2.TimeoutException):
                 bill.book(-booked)
+            if isinstance(error, httpx2.ConnectError) and not _is_about_tls(error) and self._proxy_of(request.url):
+                setting = self._outbound.proxy_setting(request.url.scheme)
+                raise UnreachableProxyError(unreachable_proxy(setting), request=request) from error
             raise
         if not response.is_success:
             bill.book(-booked)
@@ -136,12 +146,17 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
     def _transport(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
         if self._only:
             return self._only
-        proxy = self._outbound.proxy_for(url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme, 0))
+        proxy = self._proxy_of(url)
         if proxy not in self._transports:
             self._transports[proxy] = httpx2.AsyncHTTPTransport(
                 verify=self._verify, trust_env=False, limits=LIMITS, proxy=_proxy(proxy) if proxy else None
             )
         return self._transports[proxy]
+
+    def _proxy_of(self, url: httpx2.URL) -> str | None:
+        if self._only:
+            return None
+        return self._outbound.proxy_for(url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme, 0))
 
     async def aclose(self) -> None:
         for transport in (*self._transports.values(), *([self._only] if self._only else [])):

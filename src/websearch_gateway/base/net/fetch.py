@@ -55,12 +55,18 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Deadline
 
 
+class UnreachableProxyError(httpx2.ProxyError):
+    """The operator's proxy accepts no connection; the message names the setting that names it."""
+
+
 def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError, upstream: str) -> Unavailable:
     """The error for a failed exchange with `upstream`. It leaves out the original message, which may contain a URL."""
     if isinstance(error, httpx2.TimeoutException):
         return SearchTimeoutError(f"{upstream} did not answer in time.")
     if isinstance(error, httpx2.ConnectError):
         return SearchProviderError(f"{upstream} cannot be reached.", retryable=True, details={"reason": "unreachable"})
+    if isinstance(error, UnreachableProxyError):
+        return SearchProviderError(f"{upstream}: {error}", retryable=True, details={"reason": "unreachable"})
     if isinstance(error, httpx2.ProxyError):
         return SearchProviderError(f"The proxy refuses to connect to {upstream}; check OUTBOUND_PROXY.")
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):

@@ -10,6 +10,8 @@ from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from websearch_gateway.entrypoints.arguments import HALF
+
 ESCAPED_HALF = re.compile(rb"\\u[dD][89A-Fa-f]")
 """An escape that may be a lone surrogate; most are halves of a pair."""
 
@@ -20,13 +22,13 @@ Item = SessionMessage | Exception
 
 
 def repaired(message: str | bytes) -> str:
-    """A message of JSON in which every lone surrogate is U+FFFD.
+    """A message of JSON in which every lone surrogate is `HALF`: the SDK reads it, and its argument is refused by name.
 
     Raises:
         ValueError, RecursionError: it is not JSON, or nested too deeply.
     """
     # Python parses what Pydantic refuses, and joins surrogate pairs into characters.
-    return _LONE_SURROGATE.sub("\ufffd", json.dumps(json.loads(message), ensure_ascii=False))
+    return _LONE_SURROGATE.sub(HALF, json.dumps(json.loads(message), ensure_ascii=False))
 
 
 def refusal_of_fault(error: ValidationError) -> SessionMessage | None:

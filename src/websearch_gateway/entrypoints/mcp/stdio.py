@@ -171,7 +171,7 @@ def _leave_on_interrupt(gateway: LazyGateway) -> None:
 
 
 class SurrogateFixStream:
-    """The SDK's stream of messages. It repairs those with lone surrogates, and refuses requests that stay unreadable.
+    """The SDK's stream of messages. It makes those with lone surrogates readable, and refuses what stays unreadable.
 
     The SDK drops a line that it cannot read, and its client waits for ever. A client in JavaScript that cuts a text in
     the middle of an emoji sends a lone surrogate (`"\\ud83d"`); other lines are broken, nested deeper than pydantic

@@ -122,7 +122,7 @@ class Tool:
             SearchValidationError: one is missing, unknown, too long a list or of the wrong type; the message and
                 `details.faults` say which.
         """
-        call = understood(self.arguments, arguments)
+        call = understood(self.arguments, arguments, is_destructive=self.changes_data)
         if call.faults:
             raise refusal(self.name, call.faults, call.known)
         try:

@@ -167,7 +167,7 @@ def test_searxng_takes_a_language_in_all_its_forms(http: httpx2.Client, language
 )
 def test_a_place_or_a_language_has_several_forms(http: httpx2.Client, name: str, value: str) -> None:
     path, body = in_a_place(name, value)
-    assert http.post(path, json=body).status_code in (200, 404, 502)
+    assert http.post(path, json=body).status_code == 200
 
 
 @pytest.mark.parametrize("query", ["AI", "C#"])

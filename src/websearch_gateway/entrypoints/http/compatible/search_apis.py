@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Scope
 
 from websearch_gateway.base import country_code, is_unreadable_note, language_code
-from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kinds_of, meaning, size_fault
+from websearch_gateway.entrypoints.arguments import ABSENT, Stays, kinds_of, meaning, text_fault
 from websearch_gateway.entrypoints.http.middleware import is_json
 from websearch_gateway.entrypoints.http.replies import ErrorShape
 from websearch_gateway.entrypoints.reply.fitting import fit_web
@@ -85,7 +85,7 @@ class Lenient(BaseModel):
             value = meaning(given.get(name), kind)
             if value is ABSENT:
                 continue
-            too_large = None if Any in kind.types else size_fault(value, MOST_ITEMS)
+            too_large = None if Any in kind.types else text_fault(value, MOST_ITEMS)
             if too_large:
                 raise SearchValidationError(f"`{name}`: {too_large}.", details={"field": name})
             present[name] = value
