@@ -92,7 +92,6 @@ docs: $(VENV)/.installed
 	$(BIN)/python tools/price_table.py > docs/prices.md
 	$(BIN)/python tools/cli_table.py > docs/cli.md
 	$(BIN)/python tools/layer_picture.py --write
-	$(BIN)/python tools/registry_entry.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # For Claude Desktop and other clients that install an .mcpb file.

@@ -140,15 +140,16 @@ def test_the_snippets_of_a_shared_gateway_have_its_endpoint_and_no_token(snippet
     assert re.search(r"Bearer \$|WEBSEARCH_TOKEN", str(entry))
 
 
-def test_the_registry_entry_describes_this_package() -> None:
+def test_the_registry_entry_names_no_package_that_somebody_else_could_publish() -> None:
+    """A client installs and runs what the entry names; the name is not ours on any package index."""
     entry = json.loads((ROOT / "server.json").read_text())
-    (package,) = entry["packages"]
-    assert entry["version"] == package["version"] == __version__
+    assert entry["version"] == __version__
     assert len(entry["description"]) <= 100, "the registry accepts at most 100 characters"
-    assert f"mcp-name: {entry['name']}" in (ROOT / "README.md").read_text(), "the registry looks for it on PyPI"
-    for variable in package["environmentVariables"]:
-        field = Settings.model_fields[variable["name"].lower()]
-        assert variable.get("isSecret", False) == ("SecretStr" in str(field.annotation)), variable["name"]
+    assert "packages" not in entry
+    (remote,) = entry["remotes"]
+    assert remote["url"].endswith("/mcp")
+    assert re.findall(r"{(\w+)}", remote["url"]) == list(remote["variables"])
+    assert all(header["isSecret"] for header in remote["headers"])
 
 
 @pytest.mark.timeout(300)

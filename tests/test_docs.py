@@ -109,12 +109,6 @@ def test_a_generated_document_is_up_to_date(tool: str, document: str) -> None:
     assert (ROOT / "docs" / document).read_text() == table()
 
 
-def test_the_registry_entry_is_up_to_date() -> None:
-    """Write it again with `make docs`."""
-    entry = runpy.run_path(str(ROOT / "tools" / "registry_entry.py"))["entry"]
-    assert (ROOT / "server.json").read_text() == entry()
-
-
 def test_every_setting_says_what_it_does() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 

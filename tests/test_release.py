@@ -19,7 +19,6 @@ from mcp.client.stdio import stdio_client
 
 from tests.patience import PATIENT_PROCESS
 from tools import bundle
-from tools.registry_entry import variables
 from websearch_gateway import __version__
 from websearch_gateway.entrypoints.tools.table import TOOLS
 
@@ -131,7 +130,7 @@ async def test_a_client_starts_the_bundle_with_the_settings_of_its_user(mcpb: tu
 
 
 def test_a_client_is_asked_for_each_setting_once_and_never_for_toolsets() -> None:
-    names = [variable["name"] for variable in variables()]
+    names = [variable["name"] for variable in bundle.variables()]
     assert len(names) == len(set(names))
     assert "PERPLEXITY_API_KEY" in names
     assert "TOOLSETS" not in names

@@ -14,12 +14,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tools.registry_entry import variables
 from websearch_gateway import __version__
+from websearch_gateway.answers.table import ENGINES
 from websearch_gateway.entrypoints.tools.table import TOOLS
+from websearch_gateway.providers.table import PROVIDERS
 from websearch_gateway.settings.loading import Settings
 
 ROOT = Path(__file__).parents[1]
+FIRST = tuple(entry.needs[0] for entry in ENGINES if len(entry.needs) == 1)
 FILES = ("pyproject.toml", "README.md", "LICENSE")
 
 
@@ -55,6 +57,21 @@ def manifest() -> dict[str, Any]:
         "user_config": {name.lower(): shown for name, shown in asked.items()},
         "compatibility": {"runtimes": {"python": ">=3.11"}},
     }
+
+
+def variables() -> list[dict[str, Any]]:
+    """The settings that a client may ask its user for."""
+    needed = [setting for provider in PROVIDERS for setting in provider.needs]
+    # Never TOOLSETS: where it is set, `docs` does not join by itself.
+    return [_variable(name) for name in dict.fromkeys((*FIRST, *needed))]
+
+
+def _variable(name: str) -> dict[str, Any]:
+    field = Settings.model_fields[name]
+    variable: dict[str, Any] = {"name": name.upper(), "description": field.description}
+    if "SecretStr" in str(field.annotation):
+        variable["isSecret"] = True
+    return variable
 
 
 def _asked(variable: dict[str, Any]) -> dict[str, Any]:
