@@ -199,6 +199,9 @@ def _list_meant(value: Any, kind: Kind) -> Any:
 
 def _items_in(value: Any) -> list[Any]:
     """The items of a list, of one that is written as text, or of a single value in its place."""
+    # A repeatable option of the command line is a list of one text, which may be such a list.
+    if isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], str):
+        value = value[0]
     if isinstance(value, str) and value.strip().startswith("["):
         written = _json_in(value)
         if written is None:

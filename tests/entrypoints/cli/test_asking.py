@@ -10,6 +10,7 @@ import pytest
 
 from tests.entrypoints.command import Done, run
 from tests.patience import PATIENT_PROCESS
+from websearch_gateway.entrypoints.cli.asking import texts_given
 from websearch_gateway.sandbox import Sandbox
 
 
@@ -89,3 +90,23 @@ def test_an_answer_quotes_its_pages_where_that_is_wanted(environment: dict[str, 
     assert citation["support"] in ("verbatim", "quoted")
     assert "330 metres" in citation["quote"]
     assert "330 metres" in run(environment, *asked).stdout.partition("“")[2]
+
+
+@pytest.mark.parametrize(
+    ("given", "texts"),
+    [
+        (None, ()),
+        ([], ()),
+        (["null"], ()),
+        (["", "none"], ()),
+        (["a.org"], ("a.org",)),
+        (["a.org", "b.org"], ("a.org", "b.org")),
+        (['["a.org", "b.org"]'], ("a.org", "b.org")),
+        (['[""]'], ()),
+        (["[1] what is a footnote?"], ("[1] what is a footnote?",)),
+    ],
+)
+def test_a_repeatable_option_is_understood_as_a_list_argument_is(
+    given: list[str] | None, texts: tuple[str, ...]
+) -> None:
+    assert texts_given(given) == texts

@@ -170,6 +170,22 @@ raw = asking(
 )
 
 
+_TEXTS = kind_of(tuple[str, ...], is_optional=True)
+_TEXT = kind_of(str, is_optional=True)
+
+
+def texts_given(values: Sequence[str] | None) -> tuple[str, ...]:
+    """The texts of a repeatable option, which may be one list as JSON; none for words that mean nothing."""
+    texts = meaning(values, _TEXTS)
+    return () if texts is ABSENT else tuple(map(str, texts))
+
+
+def text_given(value: str | None) -> str | None:
+    """The text of an option; None for a word that means nothing."""
+    text = meaning(value, _TEXT)
+    return None if text is ABSENT else str(text)
+
+
 def check(
     claims: Annotated[list[str], typer.Argument(metavar="CLAIM...", help="Up to 20 sentences.")],
     url: Annotated[
@@ -181,7 +197,7 @@ def check(
     """Show what pages say of sentences: their words, and the numbers, dates and names that differ."""
     from websearch_gateway.entrypoints.cli.render import show_claims
 
-    asked = [Claim(one, tuple(url or ())) for one in claims]
+    asked = [Claim(claim, texts_given(url)) for claim in claims]
     ask(lambda gateway, tell: gateway.check_claims(asked, DIRECT, tell), show_claims, as_json, config)
 
 
@@ -203,16 +219,17 @@ def read(
     """Read pages as Markdown, or find the passages of one that answer questions. A pipe gets the Markdown as it is."""
     from websearch_gateway.entrypoints.cli.render import show_page, show_pages
 
+    queries = texts_given(query)
     if len(urls) > 1:
-        if query or offset or refresh:
+        if queries or offset or refresh:
             raise typer.BadParameter("--query, --offset and --refresh work with one URL only.")
         if len(urls) > MOST_URLS:
             raise typer.BadParameter(f"At most {MOST_URLS} URLs.")
         pages = ask(lambda gateway, tell: _each(gateway, urls, max_chars, tell), show_pages, as_json, config)
         if all(page.error is not None for page in pages.pages):
             raise typer.Exit(1)
-    elif query:
-        wanted = PassagesRequest(urls[0], tuple(query), refresh, max_results, True)
+    elif queries:
+        wanted = PassagesRequest(urls[0], queries, refresh, max_results, True)
         ask(lambda gateway, _: gateway.reading.passages(wanted), show_page, as_json, config)
     else:
         window = ContentRequest(urls[0], offset, max_chars, refresh)

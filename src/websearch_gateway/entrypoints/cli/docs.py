@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from websearch_gateway.entrypoints.cli import exit_on_error, serve_over_http, settings_of
-from websearch_gateway.entrypoints.cli.asking import ConfigOption, FailureJsonOption, JsonOption, run
+from websearch_gateway.entrypoints.cli.asking import ConfigOption, FailureJsonOption, JsonOption, run, text_given
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.results import DocsProject, DocsReadResponse, DocsSites, DocsStatus, WireModel
 from websearch_gateway.settings.loading import Settings, config_path, forget_unusable_width
@@ -99,7 +99,12 @@ def search(
     config: ConfigOption = None,
 ) -> None:
     """Find the sections that answer a query."""
-    options: dict[str, Any] = {"site_id": site, "label": version, "limit": limit, "max_tokens": max_tokens}
+    options: dict[str, Any] = {
+        "site_id": text_given(site),
+        "label": text_given(version),
+        "limit": limit,
+        "max_tokens": max_tokens,
+    }
     _within(lambda gateway: gateway.search_docs(query, **options), "show_hits", as_json, config)
 
 
@@ -117,7 +122,7 @@ def read(
     async def look(gateway: Gateway) -> DocsReadResponse:
         from websearch_gateway.docs import read_docs
 
-        options: dict[str, Any] = {"url" if "://" in place else "section_id": place, "label": version}
+        options: dict[str, Any] = {"url" if "://" in place else "section_id": place, "label": text_given(version)}
         return await read_docs(gateway.docs, around=around, max_tokens=max_tokens, outline=outline, **options)
 
     _within(look, "show_section", as_json, config)
