@@ -16,6 +16,7 @@ CASES = {
     "a power right before a word": ("10<sup>5</sup>boats", "10^5 boats"),
     "a power of a unit": ("12 m<sup>2</sup> of deck", "12 m² of deck"),
     "an expression": ("2<sup>n+1</sup> ropes", "2^(n+1) ropes"),
+    "an expression after a letter": ("x<sup>n+1</sup> ropes", "x^(n+1) ropes"),
     "a raised letter": ("e<sup>x</sup> grows", "e^x grows"),
     "cents": ("$19<sup>99</sup> each", "$19^99 each"),
     "blanks inside": ("10<sup> 5 </sup>boats", "10^5 boats"),

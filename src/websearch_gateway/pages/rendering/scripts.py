@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-_RAISED = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
-_LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+_RAISED = str.maketrans("0123456789+-−ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ⁿⁱ")
+_LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
+_ONE_SIGN = re.compile(r"[-+−]?[0-9]+|[ni]")
+"""What is easier to read in Unicode's own characters; expressions such as n+1 are not."""
 _ORDINALS = frozenset(
     ("st", "nd", "rd", "th", "er", "re", "ère", "e", "è", "ème", "eme", "de", "a", "o", "os", "as", "ª", "º")
 )
@@ -34,7 +36,8 @@ def scripted(inner: str, base: str, following: str, *, is_raised: bool) -> str:
     if is_raised and base.isalpha() and inner.lower() in _TRADE_MARKS and len(inner) + inner.isupper() > 1:
         return _TRADE_MARKS[inner.lower()]
     characters = inner.translate(_RAISED if is_raised else _LOWERED)
-    is_whole = not any(before == after for before, after in zip(inner, characters, strict=True))
+    is_missing = any(before == after for before, after in zip(inner, characters, strict=True))
+    is_whole = _ONE_SIGN.fullmatch(inner) is not None and not is_missing
     if is_whole and not base.isdigit() and not following.isdigit():
         return characters
     space = " " if following.isalnum() else ""
