@@ -224,9 +224,8 @@ _MOST = 0.5  # the least share of words that are kept in an element that is kept
 _FOLLOWS = 0.05  # a table after kept text is kept if one of its blocks is more likely than this
 _WHOLE = frozenset(("ul", "ol", "dl", "table", "tr"))
 _MARKED = (
-    "//*[self::main or @role = 'main' or @id = 'main-content' or @id = 'page-content' or @id = 'apicontent'"
-    " or @id = 'interface'"
-    " or self::div[@class = 'contents' or @class = 'col-content']]"
+    "//main | //div[@class = 'contents' or @class = 'col-content'] | //*[@id or @role]"
+    "[@role = 'main' or @id = 'main-content' or @id = 'page-content' or @id = 'apicontent' or @id = 'interface']"
 )
 """The elements that hold the main text by their markup; the last three are haddock's, Doxygen's and TypeDoc's."""
 _ASIDE = [blocks.TAG_NUMBER[tag] for tag in ("nav", "aside", "footer")]

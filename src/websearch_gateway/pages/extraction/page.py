@@ -328,7 +328,7 @@ _MOST_SCRIPT = 200_000
 
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _CHINESE_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
-_DATED = "//*[self::time or contains(@class, 'date') or contains(@class, 'time') or contains(@class, 'pub')]"
+_DATED = "//time | //*[@class][contains(@class, 'date') or contains(@class, 'time') or contains(@class, 'pub')]"
 _MOST_DATED = 200
 
 
@@ -444,7 +444,7 @@ def strip_furniture(root: Any) -> None:
     kinds = {name: kind for name in classes if (kind := _kind(name))} if is_marked else {}
     chosen = {f"k{number}": name for number, name in enumerate(kinds)} if len(kinds) <= _MOST_CHOSEN else {}
     any_class = " or ".join(f"@class = ${name}" for name in chosen) or "@class"
-    path = "//button | //@role[. = 'tablist']/.. | //@data-nosnippet/.. | //*[contains(@style, 'user-select')]"
+    path = "//button | //@role[. = 'tablist']/.. | //@data-nosnippet/.. | //*[@style][contains(@style, 'user-select')]"
     for element in root.xpath(f"{path} | //*[{any_class}]" if kinds else path, **chosen):
         kind = kinds.get(element.get("class", ""), "")
         if _is_furniture(element, kind):

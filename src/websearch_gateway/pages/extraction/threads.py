@@ -30,7 +30,7 @@ _FURNITURE = re.compile(
     r"|share|reply|flat-list|rank|avatar)(?![a-z])",
     re.IGNORECASE,
 )
-_NAMED = ".//*[@itemprop = 'author' or @itemprop = 'name' or contains(@rel, 'author')]"
+_NAMED = ".//*[@itemprop = 'author' or @itemprop = 'name'] | .//*[@rel][contains(@rel, 'author')]"
 _HOLDERS = frozenset(("a", "span", "div", "b", "strong", "p", "h3", "h4", "h5", "cite", "address", "li", "dt"))
 _QUOTES = frozenset(("blockquote", "q", "nav", "header", "head"))
 _LONGEST_NAME = 40

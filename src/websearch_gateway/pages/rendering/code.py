@@ -71,6 +71,8 @@ def _language(pre: Any) -> str:
     # mdBook nests: <pre><pre class="playground"><code class="language-rust">. MkDocs puts numbered lines in a table.
     near = [pre, *pre.iterdescendants("pre", "code"), *islice(pre.iterancestors(), _MOST_AROUND)]
     for element in near:
+        if not element.attrib:
+            continue
         found = _LANGUAGE.search(element.get("class", "")) or _LANGUAGE.search(element.get("data-lang", ""))
         name = found[1].lower() if found else element.get("data-lang", "") or element.get("data-language", "")
         if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:

@@ -16,7 +16,7 @@ _LINE_NAMES = re.compile(
     r"(?:^|\s)(?:(?:ace_|cm-|crayon-|view-|code-|token-|hljs-|editor-|CodeMirror-)?line|(?:react-)?code-text)(?:\s|$)"
 )
 _CODE_ALONE = ".//code[contains(., '\n')][not(ancestor::pre)]"
-_STYLED = ".//*[self::div or self::p][contains(@style, 'white-space')][contains(@style, 'mono')]"
+_STYLED = ".//*[@style][self::div or self::p][contains(@style, 'white-space')][contains(@style, 'mono')]"
 _KEEPS_BLANKS = re.compile(r"white-space:\s*pre(?:-wrap)?\s*(?:;|$)")
 _LEAST_LINES = 2
 _MOST_ROWS = 20_000

@@ -34,7 +34,7 @@ _DISPLAYS = {
 _DISPLAY = re.compile(r"(?:^|[;\s])display\s*:\s*([a-z-]+)")
 _BLOCK_DISPLAYS = frozenset(("block", "flex", "grid", "list-item", "flow-root"))
 _VERTICAL = re.compile(r"vertical-align:\s*(?:(super)|sub)\b")
-_STYLED = "descendant-or-self::*[contains(@style, 'display') or contains(@style, 'vertical-align')]"
+_STYLED = "descendant-or-self::*[@style][contains(@style, 'display') or contains(@style, 'vertical-align')]"
 _CODE_AROUND_BLOCKS = ".//code[not(ancestor::pre)][.//pre or .//table or .//div or .//p]"
 _TABLES_OF_FORMULAS = ".//table[contains(@class, 'ltx_eqn_table') or contains(@class, 'ltx_equation')]"
 _TICKS = ".//input[@type = 'checkbox' and (@disabled or contains(@class, 'task'))]"

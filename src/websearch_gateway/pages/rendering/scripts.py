@@ -35,11 +35,10 @@ def scripted(inner: str, base: str, following: str, *, is_raised: bool) -> str:
         return inner
     if is_raised and base.isalpha() and inner.lower() in _TRADE_MARKS and len(inner) + inner.isupper() > 1:
         return _TRADE_MARKS[inner.lower()]
-    characters = inner.translate(_RAISED if is_raised else _LOWERED)
-    is_missing = any(before == after for before, after in zip(inner, characters, strict=True))
-    is_whole = _ONE_SIGN.fullmatch(inner) is not None and not is_missing
-    if is_whole and not base.isdigit() and not following.isdigit():
-        return characters
+    if _ONE_SIGN.fullmatch(inner) and not base.isdigit() and not following.isdigit():
+        characters = inner.translate(_RAISED if is_raised else _LOWERED)
+        if set(inner).isdisjoint(characters):
+            return characters
     space = " " if following.isalnum() else ""
     if not base.strip():
         return inner + space
