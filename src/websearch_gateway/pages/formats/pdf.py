@@ -331,6 +331,8 @@ NUMBERED_WORDS = 5
 
 def _without_line_numbers(words: Sequence[Word]) -> list[Word]:
     """The words without the numbers that count the lines of a draft at their left."""
+    if sum(1 for word in words if word.text.isdecimal()) < LEAST_NUMBERED:
+        return list(words)
     rows = list(lines(words))
     counted = [row for row in rows if row[0].text.isdecimal() and len(row) > 1 and _is_apart(row)]
     steps = {int(below[0].text) - int(above[0].text) for above, below in pairwise(counted)}
@@ -381,18 +383,23 @@ def _segments(words: Sequence[Word]) -> list[Segment]:
     for line in lines(words):
         run: list[Word] = []
         for word in line:
-            if run:
-                # The text of a list item may stand far behind its mark.
-                wide = 3.5 if len(run) == 1 and _LIST_MARK.fullmatch(run[0].text) else WIDE_GAP
-                before = run[-1]
-                size = min(before.size, word.size) if before.size > 0.4 * word.size else word.size
-                is_typed = before.is_typed and word.is_typed
-                if word.x0 - before.x1 > wide * size and not is_typed:
-                    segments.append(_segment(run))
-                    run = []
+            if run and _has_gap((run[-1], word)) and _is_apart_from(run, word):
+                segments.append(_segment(run))
+                run = []
             run.append(word)
         segments.append(_segment(run))
     return segments
+
+
+def _is_apart_from(run: Sequence[Word], word: Word) -> bool:
+    """Whether a word behind a gap belongs to another cell or column than the words before it."""
+    before = run[-1]
+    if before.is_typed and word.is_typed:
+        return False
+    # The text of a list item may stand far behind its mark.
+    wide = 3.5 if len(run) == 1 and _LIST_MARK.fullmatch(before.text) else WIDE_GAP
+    size = min(before.size, word.size) if before.size > 0.4 * word.size else word.size
+    return word.x0 - before.x1 > wide * size
 
 
 def lines(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:

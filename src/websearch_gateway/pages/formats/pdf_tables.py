@@ -138,8 +138,7 @@ def _word(raw: Any, match: re.Match[str], scale: float, turn: Turn, *, is_typed:
     size = pdfium.FPDFText_GetFontSize(raw, first)
     if len(text) > 1 and not _HALVES.search(text):
         runs_backwards = has_right_to_left(text)
-        has_two_sizes = pdfium.FPDFText_GetFontSize(raw, last) != size
-        if runs_backwards or has_two_sizes or has_digit(text):
+        if runs_backwards or _has_two_sizes(raw, text, first, size):
             signs = [_sign(raw, index, sign, turn) for index, sign in enumerate(text, first)]
             size = max(sign.size for sign in signs)
             baseline = next(sign.y for sign in signs if sign.size == size)
@@ -150,6 +149,15 @@ def _word(raw: Any, match: re.Match[str], scale: float, turn: Turn, *, is_typed:
                 end = max(turn(box.left, box.bottom)[0], turn(box.right, box.top)[0], end)
                 start = min(start, *(sign.x for sign in signs))
     return Word(start, end, baseline, max(size * scale, 1.0), _whole(text), is_typed=is_typed)
+
+
+def _has_two_sizes(raw: Any, text: str, first: int, size: float) -> bool:
+    """Whether a word may have raised or lowered signs. The middle of a word counts only if it has numbers."""
+    import pypdfium2.raw as pdfium
+
+    end = first + len(text)
+    indexes = range(end - 1, first, -1) if has_digit(text) else (end - 1,)
+    return any(pdfium.FPDFText_GetFontSize(raw, index) != size for index in indexes)
 
 
 def _sign(raw: Any, index: int, text: str, turn: Turn) -> Sign:

@@ -20,6 +20,7 @@ SMALLER = 0.88
 LEAST_RISE, LEAST_FALL = 0.15, 0.07
 """How far it stands above or below the baseline at least, in font sizes."""
 
+_DIGIT = re.compile(r"\d")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufeff]")
 _LEFT_TO_RIGHT = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]")
 _RUN_TO_RIGHT = re.compile(r"[0-9A-Za-z\u00c0-\u024f]+(?:[.,:/-][0-9A-Za-z\u00c0-\u024f]+)*")
@@ -48,7 +49,7 @@ class Placed(Protocol):
 
 def has_digit(text: str) -> bool:
     """Whether a text may have powers and indices."""
-    return any(map(str.isdigit, text))
+    return _DIGIT.search(text) is not None
 
 
 def has_right_to_left(text: str) -> bool:
@@ -85,6 +86,8 @@ def _height(sign: Sign, size: float, baseline: float) -> str:
 
 def text_of(line: Sequence[Placed]) -> str:
     """The words of a line, from left to right on the paper, as they are read, with marks around their links."""
+    if all(word.text.isascii() and not word.link for word in line):  # nearly all lines of most documents
+        return " ".join(word.text for word in line)
     pieces = []
     reads = _as_read(line)
     for link, words in groupby(reads, lambda word: word.link):
