@@ -35,6 +35,7 @@ SECRET = "a hidden remark"
         ("@keyframes a{from{display:none}} @font-face{src:x}", False),
         ("@import url(x.css); .x9{display:none}", True),
         (".x9:hover{display:none} .x9::before{display:none}", False),
+        (".x9:has-text(Sponsored){display:none} .x9:contains(Sponsored){display:none}", False),
         (".x9:not(:hover, .y){display:none}", True),
         (":is(h1, .x9){display:none}", True),
         (".out :where(.no, p){display:none} .b{display:block}", False),

@@ -252,6 +252,23 @@ _NOT_AT_LOAD = frozenset(
     }
 )
 """What no element of a page is at load, before its user does anything."""
+_NOT_CSS = frozenset(
+    {
+        *(
+            "has-text",
+            "contains",
+            "matches-css",
+            "matches-attr",
+            "min-text-length",
+            "upward",
+            "xpath",
+            "remove",
+            "style",
+        ),
+        *("visible", "hidden", "eq", "gt", "lt", "even", "odd", "parent", "header", "selected", "animated"),
+    }
+)
+"""What only filters of advertisements and jQuery know: browsers drop a rule with one of these."""
 
 
 @cached_if_short(2_000)  # pages of one site share their style sheets
@@ -325,7 +342,9 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
                 weight += max(one.compound.weight for one in held)
                 continue
             weight += _OF_A_CLASS
-            if name in _NOT_AT_LOAD or name[0] == "-":  # browsers drop rules with prefixes of others
+            if (
+                name in _NOT_AT_LOAD or name in _NOT_CSS or name[0] == "-"
+            ):  # browsers drop rules with prefixes of others
                 return None, end
             if name == "root":
                 attributes.append(ROOT)
