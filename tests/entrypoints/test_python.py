@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import subprocess
 import sys
 import threading
@@ -229,3 +230,12 @@ def test_a_program_may_set_every_field_of_a_request(options: Any, request_: type
     settable = {field.name for field in fields(request_) if field.default is not MISSING} - {"topic", "shortest"}
     known = get_type_hints(request_)
     assert get_type_hints(options) == {name: known[name] for name in settable}
+
+
+@pytest.mark.parametrize("kind", [Gateway, SyncGateway])
+def test_help_lists_every_option_of_a_call(kind: type) -> None:
+    shown = str(inspect.signature(kind.search))
+    assert "max_results: 'int' = Ellipsis" in shown
+    assert "include_domains: 'tuple[str, ...]' = Ellipsis" in shown
+    calls = ("search", "web_search", "news", "raw_search", "read", "passages", "search_docs", "read_docs")
+    assert [call for call in calls if "**" in str(inspect.signature(getattr(kind, call)))] == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import operator
 import threading
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
@@ -414,3 +415,25 @@ class ReadDocsOptions(TypedDict, total=False):
 class _Section(ReadDocsOptions, total=False):
     section_id: str | None
     url: str | None
+
+
+def _show_options(method: Callable[..., object], options: type) -> None:
+    """List the options of a method one by one in its signature, for `help()` and editors, in place of `**options`."""
+    signature = inspect.signature(method)
+    parameters = [
+        parameter for parameter in signature.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    for name, annotation in options.__annotations__.items():
+        kind = annotation.__forward_arg__
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind))
+    vars(method)["__signature__"] = signature.replace(parameters=parameters)
+
+
+_show_options(Gateway.search, SearchOptions)
+_show_options(Gateway.web_search, WebSearchOptions)
+_show_options(Gateway.news, WebSearchOptions)
+_show_options(Gateway.raw_search, RawSearchOptions)
+_show_options(Gateway.read, ReadOptions)
+_show_options(Gateway.passages, PassageOptions)
+_show_options(Gateway.search_docs, DocsOptions)
+_show_options(Gateway.read_docs, ReadDocsOptions)
