@@ -118,7 +118,7 @@ PARSERS: dict[str, tuple[Callable[[bytes], object], Any]] = {
     "pypi": (lambda body: described("pypi", body, "1"), REGISTRY),
     "npm": (lambda body: described("npm", body, "1"), REGISTRY),
     "key set": (lambda body: usable_keys(body, "RS256"), KEY_SET),
-    "chat": (lambda body: _take(_event(body), Written()), CHAT),
+    "chat": (lambda body: _take(_event(body, "The model"), Written(), "The model"), CHAT),
     "draft": (lambda body: claims_of(body.decode("utf-8", "replace")), DRAFT),
     "search index": (lambda body: search_index_urls(body, "https://a.example/"), INDEX),
     "notebook": (lambda body: notebook(body, "https://a.example/x.ipynb", "utf-8"), NOTEBOOK),

@@ -257,7 +257,7 @@ class TestClearing:
             await process.care.clear(older_than_hours=hours)
         assert await process.knows(TIDES)
 
-    @pytest.mark.parametrize("query", ["", "ab", "x" * 401])
+    @pytest.mark.parametrize("query", ["", "a", "x" * 401])
     async def test_a_query_that_nobody_can_have_asked_is_refused(self, process: Process, query: str) -> None:
         """An empty one must not mean everything."""
         with pytest.raises(SearchValidationError, match="query"):

@@ -49,4 +49,5 @@ async def test_the_document_of_an_api_and_its_full_text_are_made_safe(bench: Any
     )
     bench.pages.markdown = "[p]: http://attacker.test/?d=1"
     page = await bench.reader(case).read(case.url, Deadline.after(20))
-    assert "&#33;[x][p]" in page.markdown
+    assert "![x][p] We show" in page.markdown
+    assert "[p]:" not in page.markdown, "nothing defines the address of the image"

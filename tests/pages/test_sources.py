@@ -41,6 +41,7 @@ NO_TEXT = (b"", b"\xff\x00 not it")
 GARBAGE = (*NO_TEXT, b"{}", b"[1]", b'{"items": [], "children": 1}', b"[" * 9_999)
 
 
+@pytest.mark.defective
 @pytest.mark.parametrize("body", GARBAGE, ids=range(len(GARBAGE)))
 async def test_after_an_invalid_reply_the_plain_page_is_read(bench: Any, case: Any, body: bytes) -> None:
     """A file on GitHub may be any text, so only a reply that is not text is invalid."""

@@ -38,7 +38,7 @@ async def test_an_inventory_names_what_the_pages_define(http: httpx2.AsyncClient
 async def test_robots_lead_to_a_sitemap_of_pages_that_exist(http: httpx2.AsyncClient) -> None:
     robots = (await http.get("/robots.txt")).text
     assert "Disallow: /docs/1.0/private/" in robots
-    places = sitemap_urls((await http.get(robots_sitemaps(robots)[1])).content)
+    places = sitemap_urls((await http.get(robots_sitemaps(robots, str(http.base_url).rstrip("/"))[1])).content)
     assert len(places) == 12
     for url, _ in places:
         assert (await http.get(url)).status_code == 200

@@ -41,7 +41,7 @@ def cell(place: str, text: str) -> str:
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(SearchFetchError, match=r"websearch-gateway\[documents\]") as caught:
+    with pytest.raises(SearchFetchError, match=r"need the extra `documents`: pip install") as caught:
         zipped(sheets(""), URL, "")
     assert caught.value.details == {"reason": "unsupported", "extra": "documents"}
 
